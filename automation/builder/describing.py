@@ -1,0 +1,174 @@
+"""Steps in words, in the active language: what a wait waits for, what a condition asks, how an end ends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from django.utils.translation import get_language, gettext_lazy, ngettext
+from django.utils.translation import gettext as _
+
+from automation import registry
+from automation.builder.message_text import direction
+from core.dates import format_datetime, format_number
+from engine.comparing import ConditionError
+from engine.conditions import normalize_condition
+from engine.types import NodeSpec
+from engine.zones import ZoneError, resolve_local, zone
+
+OPERATORS = {
+    "=": gettext_lazy("%(field)s is %(value)s"),
+    "!=": gettext_lazy("%(field)s is not %(value)s"),
+    "<": gettext_lazy("%(field)s is less than %(value)s"),
+    "<=": gettext_lazy("%(field)s is at most %(value)s"),
+    ">": gettext_lazy("%(field)s is more than %(value)s"),
+    ">=": gettext_lazy("%(field)s is at least %(value)s"),
+    "in": gettext_lazy("%(field)s is one of %(value)s"),
+    "not_in": gettext_lazy("%(field)s is none of %(value)s"),
+    "contains": gettext_lazy("%(field)s contains %(value)s"),
+    "is_null": gettext_lazy("%(field)s is empty"),
+    "is_not_null": gettext_lazy("%(field)s is filled in"),
+}
+_DEEP = 20
+
+
+def number(value: int) -> str:
+    return format_number(value, get_language() or "fa")
+
+
+def describe(node: NodeSpec, names: Mapping[str, str], timezone: str) -> str:
+    """One line about a step; "" where its name says enough (a message shows its text).
+
+    `names` are the names of the other steps by key; moments are shown in `timezone`.
+    """
+    match node.type:
+        case "start":
+            delay = node.config.get("initial_delay")
+            begins = _("Begins when a person is added to a campaign.")
+            return begins if delay is None else f"{begins} {_first_step(delay)}"
+        case "wait":
+            return _wait(node.config, timezone) if node.subtype == "until" else duration(node.config)
+        case "condition":
+            return condition(node.config)
+        case "end":
+            return _end(node, names)
+        case _:
+            return ""
+
+
+def duration(raw: object) -> str:
+    """`30 days` from `{"amount": 30, "unit": "day"}`; a dash for what is no duration."""
+    amount, unit = (raw.get("amount"), raw.get("unit")) if isinstance(raw, Mapping) else (None, None)
+    if isinstance(amount, bool) or not isinstance(amount, int) or not isinstance(unit, str):
+        return "—"
+    match unit.removesuffix("s"):
+        case "minute":
+            text = ngettext("%(n)s minute", "%(n)s minutes", amount)
+        case "hour":
+            text = ngettext("%(n)s hour", "%(n)s hours", amount)
+        case "day":
+            text = ngettext("%(n)s day", "%(n)s days", amount)
+        case "week":
+            text = ngettext("%(n)s week", "%(n)s weeks", amount)
+        case "month":
+            text = ngettext("%(n)s month", "%(n)s months", amount)
+        case "year":
+            text = ngettext("%(n)s year", "%(n)s years", amount)
+        case _:
+            return "—"
+    return text % {"n": number(amount)}
+
+
+def _first_step(delay: object) -> str:
+    return _("The first step comes %(duration)s later.") % {"duration": duration(delay)}
+
+
+def until(config: Mapping[str, Any], timezone: str) -> datetime | None:
+    """The moment a fixed wait ends at (aware); None for what cannot be read."""
+    try:
+        local = datetime.fromisoformat(str(config.get("at")))
+        return resolve_local(local.replace(tzinfo=None), zone(config.get("timezone") or timezone))
+    except (ValueError, ZoneError, OverflowError):
+        return None
+
+
+def _wait(config: Mapping[str, Any], timezone: str) -> str:
+    moment = until(config, timezone)
+    if moment is None:
+        return "—"
+    when = format_datetime(moment, timezone, get_language() or "fa", words=True)
+    return _("Until %(moment)s") % {"moment": when}
+
+
+def condition(config: object) -> str:
+    """The questions of a condition joined by "and" and "or"."""
+    try:
+        root = normalize_condition(config)["root"]
+    except ConditionError:
+        return "—"
+    return _node(root, 0) or "—"
+
+
+def _node(node: Any, depth: int) -> str:
+    if not isinstance(node, Mapping) or depth > _DEEP:
+        return "…" if node else ""
+    if "field" in node:
+        return _leaf(node)
+    children = node.get("children")
+    parts = [_node(child, depth + 1) for child in children] if isinstance(children, list) else []
+    if node.get("op") == "not":
+        return _("not (%(condition)s)") % {"condition": "".join(parts)}
+    joined = (_(" or ") if node.get("op") == "or" else _(" and ")).join(parts)
+    return f"({joined})" if depth and len(parts) > 1 else joined
+
+
+def _leaf(leaf: Mapping[str, Any]) -> str:
+    name = str(leaf.get("field"))
+    full = name if "." in name else f"target.{name}"
+    known = {field.name: field for field in registry.fields()}.get(full)
+    template = OPERATORS.get(str(leaf.get("operator")))
+    if template is None:
+        return "…"
+    values = known.values if known else {}
+    return str(template) % {
+        "field": f"«{known.label}»" if known and _is_persian() else str(known.label if known else name),
+        "value": _value(leaf.get("value"), values),
+    }
+
+
+def _value(value: Any, names: Mapping[str, Any]) -> str:
+    items = value if isinstance(value, list) else [value]
+    shown = [str(names.get(str(item), item)) for item in items]
+    quoted = [f"«{_isolated(text)}»" if _is_persian() else f"“{_isolated(text)}”" for text in shown]
+    return _(", ").join(quoted)
+
+
+def _isolated(text: str) -> str:
+    """A value that runs against the sentence is kept from turning the marks around it."""
+    runs = "rtl" if _is_persian() else "ltr"
+    return text if direction(text) in (runs, "auto") else f"\u2068{text}\u2069"
+
+
+def _is_persian() -> bool:
+    return (get_language() or "fa").startswith("fa")
+
+
+def _end(node: NodeSpec, names: Mapping[str, str]) -> str:
+    rounds = node.config.get("max_cycles")
+    values = {
+        "duration": duration(node.config.get("delay")),
+        "rounds": number(rounds) if isinstance(rounds, int) else "—",
+        "step": names.get(str(node.config.get("to_node")), ""),
+    }
+    match node.subtype:
+        case "complete":
+            return _("The person has completed the workflow.")
+        case "stop":
+            return _("The person leaves the workflow here.")
+        case "loop" if values["step"]:
+            return _("After %(duration)s back to “%(step)s”, %(rounds)s rounds at most.") % values
+        case "loop" | "restart":
+            return _("After %(duration)s from the beginning again, %(rounds)s rounds at most.") % values
+        case _:
+            return ""

@@ -1,0 +1,101 @@
+"""Whether a definition may be published, and why not: the engine's problems and the workspace's, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from automation import registry
+from automation.problems import sentence
+from engine.compile import Compiled, compile_definition
+from engine.types import Definition, NodeSpec, Problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """One problem or warning, ready to be shown. `node` is "" when it concerns the whole workflow."""
+
+    code: str
+    node: str
+    node_name: str
+    port: str
+    message: str
+
+    def __str__(self) -> str:
+        return f"{self.node_name}: {self.message}" if self.node else self.message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """What compiling said. `compiled.graph` is None exactly while the engine found a problem."""
+
+    compiled: Compiled
+    problems: tuple[Finding, ...]
+    warnings: tuple[Finding, ...]
+
+    @property
+    def is_publishable(self) -> bool:
+        return not self.problems
+
+
+def compile_registered(definition: Definition) -> Compiled:
+    """Compile with every registered action, variable and field. Asks no database."""
+    return compile_definition(
+        definition,
+        actions=registry.action_specs(),
+        variables=registry.variable_names(),
+        fields=registry.field_types(),
+    )
+
+
+def check(definition: Definition) -> Report:
+    """Every reason why `definition` cannot be published in the active workspace, in the active language.
+
+    At most a constant number of queries, whatever the number of steps.
+    """
+    compiled = compile_registered(definition)
+    problems = [*compiled.problems, *_workspace_problems(definition)]
+    names = node_names(definition)
+    return Report(
+        compiled=compiled,
+        problems=_in_words(problems, names),
+        warnings=_in_words([*compiled.warnings, *_action_warnings(definition)], names),
+    )
+
+
+def node_names(definition: Definition) -> dict[str, str]:
+    """Key -> what a person calls the step: its name, else the key."""
+    return {node.key: node.name or node.key for node in definition.nodes}
+
+
+def _workspace_problems(definition: Definition) -> list[Problem]:
+    problems: list[Problem] = []
+    for plugin in registry.actions():
+        nodes: list[NodeSpec] = [
+            node for node in definition.nodes if node.type == "action" and node.subtype == plugin.spec.subtype
+        ]
+        if nodes:
+            problems += plugin.check_workspace(nodes)
+    return problems
+
+
+def _action_warnings(definition: Definition) -> list[Problem]:
+    warnings: list[Problem] = []
+    for node in definition.nodes:
+        plugin = registry.action(node.subtype) if node.type == "action" else None
+        if plugin is not None:
+            warnings += [replace(problem, node=node.key) for problem in plugin.warn(node.config)]
+    return warnings
+
+
+def _in_words(problems: Iterable[Problem], names: dict[str, str]) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(
+            code=problem.code,
+            node=problem.node,
+            node_name=names.get(problem.node, problem.node),
+            port=problem.port,
+            message=sentence(problem),
+        )
+        for problem in problems
+    )

@@ -1,0 +1,119 @@
+"""What people type about workflows: their names, what changed, the settings of a draft."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+
+from automation import catalogue
+from automation.builder.drafts import Base
+from automation.builder.window_form import WindowForm
+from automation.models.definition import WorkflowStatus
+from core.formfields import DigitsIntegerField
+from engine.compile_settings import MAX_LIMIT
+
+
+def template_choices() -> list[tuple[str, Any]]:
+    return [*((t.key, t.name) for t in catalogue.BUILT_IN), ("", _("Without a template"))]
+
+
+class WorkflowFilter(forms.Form):
+    status = forms.ChoiceField(
+        label=_("Status"),
+        required=False,
+        choices=[("", _("All but archived")), *WorkflowStatus.choices],
+    )
+    category = forms.ChoiceField(label=_("Category"), required=False)
+
+    def __init__(self, *args: Any, categories: Sequence[str], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        field = self.fields["category"]
+        assert isinstance(field, forms.ChoiceField)
+        field.choices = [("", _("All")), *((word, category_label(word)) for word in categories)]
+
+    def value(self, name: str) -> str:
+        """The chosen value, "" for nothing or for a word that is no choice. The form must be bound."""
+        self.is_valid()
+        return str(self.cleaned_data.get(name, ""))
+
+
+def category_label(word: str) -> Any:
+    """What the list calls a category; people's own words stay as they are."""
+    return _("SMS") if word == "sms" else word
+
+
+class CreateForm(forms.Form):
+    name = forms.CharField(label=_("Name"), max_length=120)
+    description = forms.CharField(
+        label=_("Description"),
+        max_length=2000,
+        required=False,
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text=_("For your colleagues; nobody else sees it."),
+    )
+    template = forms.ChoiceField(
+        label=_("Begin with"), required=False, choices=template_choices, widget=forms.RadioSelect
+    )
+
+
+class NameForm(forms.Form):
+    name = forms.CharField(label=_("Name"), max_length=120)
+    description = forms.CharField(
+        label=_("Description"), max_length=2000, required=False, widget=forms.Textarea(attrs={"rows": 3})
+    )
+
+
+class PublishForm(forms.Form):
+    note = forms.CharField(
+        label=_("What changed?"),
+        max_length=500,
+        required=False,
+        help_text=_("A note for the list of versions."),
+        widget=forms.Textarea(attrs={"rows": 2}),
+    )
+
+
+class SettingsForm(WindowForm):
+    """The settings of a version."""
+
+    base = forms.CharField(widget=forms.HiddenInput, required=False)
+    daily_limit = DigitsIntegerField(
+        label=_("Messages a day at most"),
+        required=False,
+        min_value=1,
+        max_value=MAX_LIMIT,
+        help_text=_("For all campaigns of this workflow together. Empty means no limit of its own."),
+    )
+    on_unknown_outcome = forms.ChoiceField(
+        label=_("When nobody knows whether a message was sent"),
+        required=False,
+        choices=[("", _("Go on to the next step")), ("hold", _("Stop and wait for a decision"))],
+    )
+
+    def __init__(
+        self, *args: Any, settings: Mapping[str, Any], base: Base, timezone: str, **kwargs: Any
+    ) -> None:
+        outcome = settings.get("on_unknown_outcome") or ""
+        initial = {
+            "base": str(base),
+            "daily_limit": settings.get("daily_limit"),
+            "on_unknown_outcome": "" if outcome == "continue" else outcome,
+        }
+        super().__init__(
+            *args, stored=settings.get("send_window"), timezone=timezone, initial=initial, **kwargs
+        )
+        field = self.fields["on_unknown_outcome"]
+        assert isinstance(field, forms.ChoiceField)
+        if outcome == "reconcile":  # not offered yet, but never dropped unseen
+            field.choices = [*field.choices, (outcome, _("Ask the provider first"))]  # type: ignore[misc]
+
+    def settings(self) -> dict[str, Any]:
+        """The keys this form knows, as they are to be stored."""
+        return {
+            "send_window": self.window(),
+            "daily_limit": self.cleaned_data["daily_limit"],
+            "on_unknown_outcome": self.cleaned_data["on_unknown_outcome"] or None,
+        }

@@ -1,0 +1,88 @@
+"""What the runner asks of an action: decide and reserve for many at once, call outside, record at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+from uuid import UUID
+
+from automation.models import WorkflowExecution
+from automation.runtime.policy import RunPolicy
+from automation.runtime.subjects import Subject
+from engine.types import ActionResult, Facts, Perform
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One execution that stands at an action."""
+
+    execution: WorkflowExecution
+    perform: Perform
+    node_id: int
+    subject: Subject
+    facts: Facts
+    policy: RunPolicy
+
+    @property
+    def id(self) -> int:
+        return self.execution.pk
+
+
+@dataclass(slots=True, kw_only=True)
+class Reserved:
+    """What `reserve` decided: results known without a call, and what is still to be called.
+
+    `events` are extra lines of history as (type, data) by execution id.
+    """
+
+    results: dict[int, ActionResult] = field(default_factory=dict)
+    calls: list[Any] = field(default_factory=list)
+    events: dict[int, list[tuple[str, Mapping[str, Any]]]] = field(default_factory=dict)
+
+    def note(self, execution_id: int, kind: str, data: Mapping[str, Any]) -> None:
+        self.events.setdefault(execution_id, []).append((kind, data))
+
+
+class RuntimeAction(Protocol):
+    """One kind of action. All methods cost a constant number of statements, however many steps.
+
+    reserve: inside the transaction that took the executions; asks the guards, writes what must exist
+    before the outside is touched. call: no transaction is open; touches the outside, raises nothing.
+    abandon: inside the reaper's transaction; closes what dead workers left of these executions.
+    record: inside the recording transaction; stores results once and returns one ActionResult a call,
+    given when each step's retry would run (`retry_at`, by execution id).
+    """
+
+    subtype: str
+
+    def reserve(self, steps: Sequence[Step], token: UUID, now: datetime) -> Reserved: ...
+
+    def call(self, calls: Sequence[Any], deadline: float) -> Sequence[Any]: ...
+
+    def results(self, answers: Sequence[Any], now: datetime) -> dict[int, ActionResult]: ...
+
+    def abandon(
+        self, execution_ids: Sequence[int], now: datetime
+    ) -> dict[int, list[tuple[str, Mapping[str, Any]]]]: ...
+
+    def record(
+        self, answers: Sequence[Any], retry_at: Mapping[int, datetime], now: datetime
+    ) -> dict[int, list[tuple[str, Mapping[str, Any]]]]: ...
+
+
+_actions: dict[str, RuntimeAction] = {}
+
+
+def register_runtime_action(action: RuntimeAction) -> None:
+    _actions[action.subtype] = action
+
+
+def runtime_actions() -> list[RuntimeAction]:
+    return list(_actions.values())
+
+
+def runtime_action(subtype: str) -> RuntimeAction:
+    """The registered action. Raises KeyError for one that is not."""
+    return _actions[subtype]

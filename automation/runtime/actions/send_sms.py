@@ -1,0 +1,304 @@
+"""The SMS step: guards and budget for the whole chunk, message rows first, one call each, results once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, timedelta
+from functools import lru_cache
+from typing import Any
+from uuid import UUID
+
+from automation import counters
+from automation.action_specs.send_sms import SUBTYPE, SendSmsConfig, read
+from automation.counters import RunPolicyKey
+from automation.runtime import guards
+from automation.runtime.actions.base import Reserved, Step
+from automation.runtime.policy import RunPolicy
+from automation.runtime.sms_guards import SMS_GUARDS
+from automation.states import ExecutionEventType
+from core.failpoints import failpoint
+from core.phones import mobile_or_none
+from engine.text import Text, parse_text, render
+from engine.types import ActionResult, ActionStatus
+from sms import breaker, sending
+from sms.channel import Account, Channel
+from sms.models import SmsStatus
+from sms.parts import count_parts
+from sms.sending import Answer, Attempt, Draft, StepKey
+
+IN_FLIGHT_PAUSE = timedelta(minutes=1)
+Notes = dict[int, list[tuple[str, Mapping[str, Any]]]]
+
+
+@lru_cache(maxsize=2048)
+def _parsed(body: str) -> Text:
+    return parse_text(body)
+
+
+class SendSms:
+    """`automation.runtime.actions.base.RuntimeAction` for `send_sms`."""
+
+    subtype = SUBTYPE
+
+    def reserve(self, steps: Sequence[Step], token: UUID, now: datetime) -> Reserved:
+        done = Reserved()
+        history = sending.attempts_of([_key(step) for step in steps])
+        open_steps = _settle_leftovers(steps, history, done, now)
+        stopped = guards.ask(SMS_GUARDS, open_steps, now)
+        refused = [_blocked_draft(s, history, r) for s in open_steps if (r := stopped.get(s.id))]
+        done.results |= stopped
+        channel = Channel.load(open_steps[0].policy.workspace_id) if open_steps else None
+        passing = [step for step in open_steps if step.id not in stopped]
+        drafts = [] if channel is None else [_draft(step, history, channel) for step in passing]
+        ready = [draft for draft in drafts if draft.status == SmsStatus.SENDING]
+        ready = _one_trial(ready, done, now)
+        granted = _reserve_budget(passing, ready, done, now)
+        granted = _one_in_flight(granted, passing, done, now)
+        failpoint("after_budget")
+        rest = [d for d in drafts if d.status != SmsStatus.SENDING] + [d for d in refused if d is not None]
+        attempts = sending.insert([*granted, *rest], token, now)
+        _collect(attempts, granted, passing, done, now)
+        _release_trials(ready, attempts, now)
+        return done
+
+    def call(self, calls: Sequence[Attempt], deadline: float) -> Sequence[Answer]:
+        return sending.call_all(calls, deadline)
+
+    def results(self, answers: Sequence[Answer], now: datetime) -> dict[int, ActionResult]:
+        return {answer.attempt.step.execution_id: _result(answer, now) for answer in answers}
+
+    def abandon(self, execution_ids: Sequence[int], now: datetime) -> Notes:
+        return {
+            execution_id: [(ExecutionEventType.SMS_ATTEMPT, _interrupted(log_id))]
+            for log_id, execution_id in sending.close_abandoned(execution_ids, now)
+        }
+
+    def record(self, answers: Sequence[Answer], retry_at: Mapping[int, datetime], now: datetime) -> Notes:
+        recorded = sending.record(answers, retry_at, now)
+        units: Counter[tuple[RunPolicyKey, date]] = Counter()
+        notes: Notes = {}
+        for answer in answers:
+            attempt = answer.attempt
+            if attempt.log_id not in recorded:
+                continue
+            if not answer.uses_budget:
+                units[attempt.budget] += 1
+            notes[attempt.step.execution_id] = [(ExecutionEventType.SMS_ATTEMPT, _line(answer))]
+        counters.give_back(units)
+        return notes
+
+
+def _key(step: Step) -> StepKey:
+    return StepKey(step.id, step.perform.position.cycle, step.node_id)
+
+
+def _settle_leftovers(
+    steps: Sequence[Step], history: sending.History, done: Reserved, now: datetime
+) -> list[Step]:
+    """A step that left an attempt behind is never sent again: the attempt's own status decides."""
+    open_steps: list[Step] = []
+    unfinished: list[int] = []
+    for step in steps:
+        past = history.get(_key(step))
+        if past is None or not past.decided:
+            open_steps.append(step)
+            continue
+        if past.in_flight_id:
+            unfinished.append(past.in_flight_id)
+            done.note(step.id, ExecutionEventType.SMS_ATTEMPT, _interrupted(past.in_flight_id))
+        accepted = past.accepted and not past.in_flight_id
+        done.results[step.id] = ActionResult(
+            status=ActionStatus.SUCCESS if accepted else _unknown_status(step.policy),
+            reason="unknown_outcome",
+        )
+    sending.close_unfinished(unfinished, now)
+    return open_steps
+
+
+def _interrupted(log_id: int) -> Mapping[str, Any]:
+    return {"status": SmsStatus.UNKNOWN, "sms_log_id": log_id}
+
+
+def _unknown_status(policy: RunPolicy) -> ActionStatus:
+    return ActionStatus.HELD if policy.on_unknown == "hold" else ActionStatus.UNKNOWN
+
+
+def _blocked_draft(step: Step, history: sending.History, result: ActionResult) -> Draft | None:
+    """A blocked number leaves a row that says so; a deferral leaves none."""
+    if result.status is not ActionStatus.BLOCKED:
+        return None
+    return _empty_draft(step, history, SmsStatus.BLACKLISTED, "blacklisted")
+
+
+def _empty_draft(step: Step, history: sending.History, status: str, code: str, detail: str = "") -> Draft:
+    return Draft(
+        step=_key(step), workflow_id=step.policy.workflow_id, campaign_id=step.policy.campaign_id,
+        subject_type=step.execution.subject_type, subject_id=step.execution.subject_id,
+        attempt_number=history.next_attempt(_key(step)), status=status,
+        phone=step.subject.contacts.get("sms", ""), template=read(step.perform.config).body,
+        error_code=code, error_message=detail,
+    )  # fmt: skip
+
+
+def _draft(step: Step, history: sending.History, channel: Channel) -> Draft:
+    """The message as it would leave now, from the person's live data; or a row that says why it cannot."""
+    config = read(step.perform.config)
+    phone = mobile_or_none(step.subject.contacts.get("sms", ""))
+    if phone is None:
+        return _empty_draft(step, history, SmsStatus.SKIPPED, "no_mobile")
+    blank = config.on_missing_variable == "send_blank"
+    rendered = render(_parsed(config.body), step.facts, on_missing="blank" if blank else "skip")
+    if rendered.skip:
+        return _empty_draft(
+            step, history, SmsStatus.SKIPPED, "missing_personalisation", ", ".join(rendered.missing)
+        )
+    text = channel.compose(rendered.text, append_opt_out=config.append_opt_out)
+    if not text:
+        return _empty_draft(step, history, SmsStatus.SKIPPED, "empty_text")
+    account = channel.account(config.provider)
+    return Draft(
+        step=_key(step), workflow_id=step.policy.workflow_id, campaign_id=step.policy.campaign_id,
+        subject_type=step.execution.subject_type, subject_id=step.execution.subject_id,
+        attempt_number=history.next_attempt(_key(step)), status=SmsStatus.SENDING, phone=phone,
+        template=config.body, text=text,
+        parts=count_parts(text).parts, account=account, sender=_sender(config, account),
+    )  # fmt: skip
+
+
+def _sender(config: SendSmsConfig, account: Account | None) -> str:
+    return config.sender or (account.default_line if account else "")
+
+
+def _one_trial(drafts: Sequence[Draft], done: Reserved, now: datetime) -> list[Draft]:
+    """Through an account whose pause is over one message goes first; the others wait for its outcome.
+
+    Before the budget is taken: accounts are locked before counters, here and where results are recorded.
+    """
+    half_open = {d.account.id for d in drafts if d.account and d.is_trial}
+    free = {pk for pk in sorted(half_open) if breaker.take_trial(pk, now)}
+    clear: list[Draft] = []
+    for draft in drafts:
+        account = draft.account
+        if account is None or account.id not in half_open:
+            clear.append(draft)
+        elif account.id in free:
+            free.remove(account.id)
+            clear.append(draft)
+        else:
+            done.results[draft.step.execution_id] = ActionResult(
+                status=ActionStatus.DEFERRED, reason="provider", until=now + breaker.TRIAL_WAIT
+            )
+    return clear
+
+
+def _release_trials(drafts: Sequence[Draft], attempts: Mapping[StepKey, Attempt], now: datetime) -> None:
+    """A trial without budget, or whose row was a twin's, never leaves: the next message is the trial."""
+    unused = {d.account.id for d in drafts if d.account and d.is_trial and d.step not in attempts}
+    breaker.release_trials(unused, now)
+
+
+def _reserve_budget(
+    steps: Sequence[Step], drafts: Sequence[Draft], done: Reserved, now: datetime
+) -> list[Draft]:
+    """Take budget in claim order; whoever finds none waits for the next day, with nothing used up."""
+    policies = {step.id: step.policy for step in steps}
+    by_campaign: dict[int, list[Draft]] = {}
+    for draft in drafts:
+        by_campaign.setdefault(draft.campaign_id, []).append(draft)
+    granted: list[Draft] = []
+    for campaign_id in sorted(by_campaign):
+        wanted = by_campaign[campaign_id]
+        policy = policies[wanted[0].step.execution_id]
+        count = counters.reserve(policy, now, len(wanted))
+        granted += wanted[:count]
+        until = policy.next_open(policy.next_day(now))
+        for draft in wanted[count:]:
+            done.results[draft.step.execution_id] = ActionResult(
+                status=ActionStatus.DEFERRED, reason="limit", until=until
+            )
+    return granted
+
+
+def _one_in_flight(
+    drafts: Sequence[Draft], steps: Sequence[Step], done: Reserved, now: datetime
+) -> list[Draft]:
+    """Two messages to one phone are never on the wire together: the later one waits a minute."""
+    if not drafts:
+        return []
+    busy = sending.phones_in_flight({draft.phone for draft in drafts})
+    clear: list[Draft] = []
+    held_back: list[Draft] = []
+    for draft in drafts:
+        (held_back if draft.phone in busy else clear).append(draft)
+        busy.add(draft.phone)
+    _put_off(held_back, steps, done, now)
+    return clear
+
+
+def _put_off(drafts: Sequence[Draft], steps: Sequence[Step], done: Reserved, now: datetime) -> None:
+    policies = {step.id: step.policy for step in steps}
+    units: Counter[tuple[RunPolicyKey, date]] = Counter()
+    for draft in drafts:
+        policy = policies[draft.step.execution_id]
+        units[(RunPolicyKey.of(policy), policy.day(now))] += 1
+        done.results[draft.step.execution_id] = ActionResult(
+            status=ActionStatus.DEFERRED, reason="provider", until=now + IN_FLIGHT_PAUSE
+        )
+    counters.give_back(units)
+
+
+def _collect(
+    attempts: Mapping[StepKey, Attempt], granted: Sequence[Draft], steps: Sequence[Step], done: Reserved,
+    now: datetime,
+) -> None:  # fmt: skip
+    """Rows that are ours go to the provider; a twin that was faster keeps the phone for this minute."""
+    policies = {step.id: step.policy for step in steps}
+    lost: list[Draft] = []
+    for draft in granted:
+        attempt = attempts.get(draft.step)
+        if attempt is None:
+            lost.append(draft)
+            continue
+        policy = policies[draft.step.execution_id]
+        attempt.budget = (RunPolicyKey.of(policy), policy.day(now))
+        attempt.hold_unknown = policy.on_unknown == "hold"
+        done.calls.append(attempt)
+    _put_off(lost, steps, done, now)
+    sent = {draft.step for draft in granted}
+    for key, attempt in attempts.items():
+        if key in sent:
+            continue
+        data = {
+            "status": attempt.draft.status,
+            "sms_log_id": attempt.log_id,
+            "code": attempt.draft.error_code,
+        }
+        done.note(key.execution_id, ExecutionEventType.SMS_ATTEMPT, data)
+        if attempt.draft.status == SmsStatus.SKIPPED:
+            done.results[key.execution_id] = ActionResult(
+                status=ActionStatus.SKIPPED, reason=attempt.draft.error_code
+            )
+
+
+def _result(answer: Answer, now: datetime) -> ActionResult:
+    code = answer.result.code
+    match answer.fate:
+        case sending.Fate.ACCEPTED:
+            return ActionResult(status=ActionStatus.SUCCESS)
+        case sending.Fate.REFUSED:
+            return ActionResult(status=ActionStatus.REJECTED, reason=code)
+        case sending.Fate.TRY_AGAIN:
+            return ActionResult(status=ActionStatus.FAILED, reason=code, until=answer.not_before(now))
+        case sending.Fate.CHANNEL_CLOSED:
+            return ActionResult(status=ActionStatus.DEFERRED, reason="provider", until=answer.reopens_at(now))
+        case sending.Fate.IN_DOUBT:
+            status = ActionStatus.HELD if answer.attempt.hold_unknown else ActionStatus.UNKNOWN
+            return ActionResult(status=status, reason="unknown_outcome")
+
+
+def _line(answer: Answer) -> Mapping[str, Any]:
+    return {
+        "status": answer.status, "sms_log_id": answer.attempt.log_id,
+        "attempt": answer.attempt.draft.attempt_number, "code": answer.result.code,
+    }  # fmt: skip

@@ -1,0 +1,29 @@
+"""Questions asked of many steps at once, in the transaction that reserves, whatever was true at the claim."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+
+from automation.runtime.actions.base import Step
+from engine.types import ActionResult
+
+# A guard answers for the steps it stops; a step it does not name may pass.
+Guard = Callable[[Sequence[Step], datetime], Mapping[int, ActionResult]]
+
+_guards: dict[str, Guard] = {}
+
+
+def register_guard(key: str, guard: Guard) -> None:
+    _guards[key] = guard
+
+
+def ask(keys: Sequence[str], steps: Sequence[Step], now: datetime) -> dict[int, ActionResult]:
+    """Ask the named guards in order; the first that stops a step decides. KeyError: no such guard."""
+    stopped: dict[int, ActionResult] = {}
+    for key in keys:
+        remaining = [step for step in steps if step.id not in stopped]
+        if not remaining:
+            break
+        stopped |= _guards[key](remaining, now)
+    return stopped

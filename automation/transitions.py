@@ -1,0 +1,236 @@
+"""Every way an execution's row may move. Columns that belong together change together, in one UPDATE.
+
+Single moves and set-wise moves share `automation.states.EDGES`. A worker's move names the claim's
+token: a worker that lost its lease changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F, QuerySet
+
+from automation.models import WorkflowExecution
+from automation.runtime.events import event_row, store
+from automation.states import CLAIMED, EDGES, ENDED, LIVE, EndReason, ExecutionEventType, ExecutionStatus
+from core.bulk import update_from_values, update_returning
+from core.transitions import IllegalTransition, sources_of
+from engine.types import Position
+
+S = ExecutionStatus
+POISON_AFTER = 3  # a step that was begun so often in a row and brought no progress is given up
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """Where one processed execution goes. `node_id` and `consumes_budget` describe the step it stands at."""
+
+    execution_id: int
+    to: str
+    position: Position
+    node_id: int
+    consumes_budget: bool
+    at: datetime
+    next_run_at: datetime | None = None
+    is_retry: bool = False
+    end_reason: str = ""
+    last_error: str = ""
+    clears_metadata: bool = False
+    metadata: Mapping[str, Any] | None = None
+
+
+def take(ids: Sequence[int], token: UUID, now: datetime) -> set[int]:
+    """queued -> processing for the executions still held by `token`; returns those that were taken."""
+    rows = WorkflowExecution.objects.filter(pk__in=ids, lock_token=token, status=S.QUEUED)
+    return set(
+        update_returning(
+            rows, status=S.PROCESSING, locked_at=now, last_run_at=now, revision=F("revision") + 1
+        )
+    )
+
+
+def apply_moves(moves: Iterable[Move], token: UUID) -> set[int]:
+    """processing -> wherever each walk went, in one UPDATE guarded by `token`; returns the moved ids."""
+    rows = [_columns(move) for move in moves]
+    return set(
+        update_from_values(
+            WorkflowExecution,
+            rows,
+            guard={"status": S.PROCESSING, "lock_token": token},
+            increment=["revision"],
+        )
+    )
+
+
+def _columns(move: Move) -> dict[str, Any]:
+    if move.to not in EDGES[S.PROCESSING]:
+        raise IllegalTransition(f"processing may not become {move.to!r}")
+    live, position = move.to in LIVE, move.position
+    return {
+        "id": move.execution_id,
+        "status": move.to,
+        "active_key": 1 if live else None,
+        "current_node_id": move.node_id,
+        "cycle": position.cycle,
+        "consumes_budget": move.consumes_budget,
+        "entered": position.entered,
+        "eligible_at": position.eligible_at,
+        "next_run_at": move.next_run_at,
+        "wake_at": position.wake_at,
+        "retry_count": position.retries,
+        "steps_since_wait": position.steps_since_wait,
+        "last_action": position.last_action,
+        "lock_token": None,
+        "locked_at": None,
+        "failures": 0,
+        "completed_at": move.at if move.to in ENDED else None,
+        "paused_at": move.at if move.to == S.PAUSED else None,
+        "paused_from_status": S.ACTIVE if move.to == S.PAUSED else "",
+        "end_reason": move.end_reason,
+        "last_error": move.last_error[:500],
+        "metadata": {} if move.clears_metadata else dict(move.metadata or {}),
+        "updated_at": move.at,
+    }
+
+
+def mark_erring(ids: Collection[int], token: UUID, now: datetime) -> list[WorkflowExecution]:
+    """queued -> processing -> active for executions whose step raised an error, whatever their row holds;
+    the third time in a row they are poison: failed. Returns them as they are then.
+
+    An error may be the database's or a moment's. It must not end somebody's walk the first time.
+    """
+    taken = take(list(ids), token, now)
+    mine = WorkflowExecution.objects.filter(pk__in=taken, lock_token=token, status=S.PROCESSING)
+    common: dict[str, Any] = {
+        "lock_token": None,
+        "locked_at": None,
+        "failures": F("failures") + 1,
+        "last_error": "the step raised an error; see the server log",
+        "revision": F("revision") + 1,
+        "updated_at": now,
+    }
+    mine.filter(failures__gte=POISON_AFTER - 1).update(
+        status=S.FAILED, active_key=None, completed_at=now, end_reason=EndReason.POISON, **common
+    )
+    mine.update(status=S.ACTIVE, **common)
+    return list(WorkflowExecution.objects.filter(pk__in=taken))
+
+
+def put_back(ids: Collection[int], token: UUID) -> int:
+    """queued or processing -> active, as if never claimed: the campaign is frozen or the worker stops."""
+    rows = WorkflowExecution.objects.filter(
+        pk__in=ids, lock_token=token, status__in=sources_for(S.ACTIVE, CLAIMED)
+    )
+    return rows.update(status=S.ACTIVE, lock_token=None, locked_at=None, revision=F("revision") + 1)
+
+
+def move_held(columns: Mapping[int, Mapping[str, Any]], *, source: str, to: str, now: datetime) -> list[int]:
+    """`source` -> `to` for rows that the caller has locked; returns those that were moved.
+
+    `columns` are the values that change with the status, by execution id, the same columns for all.
+    """
+    if to not in EDGES[source]:
+        raise IllegalTransition(f"{source!r} may not become {to!r}")
+    rows = [{"id": pk, "status": to, "updated_at": now, **values} for pk, values in columns.items()]
+    return update_from_values(WorkflowExecution, rows, guard={"status": source}, increment=["revision"])
+
+
+def sources_for(to: str, among: Collection[str]) -> list[str]:
+    """The states of `among` that may become `to`."""
+    return [state for state in sources_of(EDGES, to) if state in among]
+
+
+def activate_pending(campaign_id: int, now: datetime, *, due: datetime | None = None) -> int:
+    """pending -> active for everyone enrolled before the campaign started; one event each.
+
+    `due` is when their first step may run (the workflow's initial delay); `now` by default.
+    """
+    rows = WorkflowExecution.objects.filter(campaign_id=campaign_id, status=S.PENDING)
+    return _move_many(
+        rows,
+        event=ExecutionEventType.ACTIVATED,
+        now=now,
+        status=S.ACTIVE,
+        next_run_at=due or now,
+        eligible_at=due or now,
+        started_at=now,
+    )
+
+
+def cancel_live(
+    campaign_id: int, reason: EndReason, now: datetime, *, statuses: Collection[str] | None = None
+) -> int:
+    """Cancel the campaign's live executions that no worker holds (or those in `statuses`).
+
+    Those queued or processing are left to their worker, which finds the campaign ended and stops them
+    at its next checkpoint: what is on its way to the provider cannot be called back.
+    """
+    wanted = sources_for(S.CANCELLED, statuses if statuses is not None else LIVE - CLAIMED)
+    rows = WorkflowExecution.objects.filter(campaign_id=campaign_id, status__in=wanted)
+    return _cancel(rows, reason, now)
+
+
+def cancel_for_subjects(
+    subject_type: str, subject_ids: Collection[int], reason: EndReason, now: datetime, *, actor_id: int | None
+) -> int:
+    """Cancel every live execution of these subjects that no worker holds; a worker finds its own."""
+    rows = WorkflowExecution.objects.filter(
+        subject_type=subject_type,
+        subject_id__in=subject_ids,
+        status__in=sources_for(S.CANCELLED, LIVE - CLAIMED),
+    )
+    return _cancel(rows, reason, now, actor_id=actor_id)
+
+
+def _cancel(
+    rows: QuerySet[WorkflowExecution], reason: EndReason, now: datetime, *, actor_id: int | None = None
+) -> int:
+    return _move_many(
+        rows,
+        event=ExecutionEventType.CANCELLED,
+        actor_id=actor_id,
+        data={"reason": str(reason)},
+        now=now,
+        status=S.CANCELLED,
+        active_key=None,
+        completed_at=now,
+        end_reason=reason,
+        paused_at=None,
+    )
+
+
+def _move_many(
+    rows: QuerySet[WorkflowExecution],
+    *,
+    event: str,
+    now: datetime,
+    data: Mapping[str, Any] | None = None,
+    actor_id: int | None = None,
+    **columns: Any,
+) -> int:
+    """One guarded UPDATE and the lines of history a thousand rows at a time. Run inside a transaction.
+
+    The rows are locked first, so that exactly those that get a line are those that move.
+    """
+    moved, last_id = 0, 0
+    while True:
+        batch = list(
+            rows.filter(pk__gt=last_id).order_by("pk").select_for_update(of=("self",), no_key=True)[:1000]
+        )
+        if not batch:
+            return moved
+        last_id = batch[-1].pk
+        WorkflowExecution.objects.filter(pk__in=[row.pk for row in batch]).update(
+            revision=F("revision") + 1, updated_at=now, **columns
+        )
+        store(
+            [
+                event_row(row, event, now, node_id=row.current_node_id, data=data, actor_id=actor_id)
+                for row in batch
+            ]
+        )
+        moved += len(batch)

@@ -1,0 +1,1 @@
+"""Benchmarks: the product beside its floors, in one run."""

@@ -1,0 +1,28 @@
+from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
+
+
+class CampaignsConfig(AppConfig):
+    name = "campaigns"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from campaigns import audit_events, home, tasks  # noqa: F401  # the tasks register themselves
+        from core.navigation import NavItem, register
+        from workspaces import audit
+        from workspaces.permissions import Perm
+
+        audit.register_events(audit_events.LABELS)
+        audit.register_fields(audit_events.FIELDS)
+        home.register()
+        register(
+            NavItem(
+                key="campaigns",
+                label=_("Campaigns"),
+                url_name="campaigns:list",
+                permission=Perm.CAMPAIGNS_VIEW,
+                order=30,
+                icon="campaign",
+                group="automation",
+            )
+        )

@@ -1,0 +1,83 @@
+"""Who was meant: from a list, a filter, everybody or named ids to the ids of a selection."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from django.db.models import QuerySet
+from django.utils.translation import get_language
+from django.utils.translation import gettext as _
+
+from core.dates import format_number
+from core.errors import Invalid
+from targets.filters import TargetFilter
+from targets.models import Target, TargetListMember
+from targets.queries import Visibility
+
+MAX_SELECTION: Final = 20_000
+CHUNK: Final = 500
+
+
+def chunks(ids: Sequence[int], size: int = CHUNK) -> Iterator[Sequence[int]]:
+    """`ids` in order, `size` at a time."""
+    for start in range(0, len(ids), size):
+        yield ids[start : start + size]
+
+
+def everybody(visibility: Visibility) -> list[int]:
+    """All people this member may see, oldest first. Raises Invalid for more than MAX_SELECTION."""
+    return _ids(visibility.people())
+
+
+def on_list(list_id: int, visibility: Visibility) -> list[int]:
+    """The visible people on one list, oldest first. Raises Invalid for more than MAX_SELECTION."""
+    members = TargetListMember.objects.filter(list_id=list_id)
+    return _ids(visibility.people().filter(pk__in=members.values("target_id")))
+
+
+def matching(filters: TargetFilter, visibility: Visibility) -> list[int]:
+    """The visible people who meet the filter. Raises Invalid for a filter that cannot be read.
+
+    The list page forgives such a filter and shows more people; adding more people is another matter.
+    """
+    if not filters.is_valid():
+        raise Invalid(
+            _("One of the conditions cannot be used any more; check them."),
+            code="filter_invalid",
+            problems=[f"{name}: {error}" for name, errors in filters.errors.items() for error in errors],
+        )
+    return _ids(filters.apply(visibility.people()))
+
+
+def named(ids: Iterable[int], visibility: Visibility) -> list[int]:
+    """The given ids once each, in their order; a member limited to own people selects only those.
+
+    Ids of nobody stay, so that the review can tell about them. Raises Invalid for more than MAX_SELECTION.
+    """
+    wanted = list(dict.fromkeys(ids))
+    _check_size(len(wanted))
+    if not visibility.limited:
+        return wanted
+    seen: set[int] = set()
+    for part in chunks(wanted):
+        seen.update(visibility.people().filter(pk__in=part).values_list("pk", flat=True))
+    return [pk for pk in wanted if pk in seen]
+
+
+def _ids(people: QuerySet[Target]) -> list[int]:
+    found = list(people.order_by("pk").values_list("pk", flat=True)[: MAX_SELECTION + 1])
+    _check_size(len(found))
+    return found
+
+
+def _check_size(count: int) -> None:
+    if count > MAX_SELECTION:
+        most = format_number(MAX_SELECTION, get_language() or "fa")
+        raise Invalid(
+            _("More than %(most)s people are selected; narrow the selection and add them in parts.")
+            % {"most": most},
+            code="selection_too_large",
+        )
+    if count == 0:
+        raise Invalid(_("Nobody is selected."), code="selection_empty")

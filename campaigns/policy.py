@@ -1,0 +1,100 @@
+"""What the scheduler and the workers are told of campaigns: may they run, and within which limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from automation.models import AutomationSettings
+from automation.runtime.policy import RunPolicy
+from automation.states import EndReason
+from campaigns.models import Campaign, CampaignStatus
+from core import clock
+
+ENDED_REASONS: Mapping[str, EndReason] = {
+    CampaignStatus.CANCELLED: EndReason.CAMPAIGN_CANCELLED,
+    CampaignStatus.COMPLETED: EndReason.CAMPAIGN_ENDED,
+}
+STOP_STATUSES = "stop_when_target_status_in"
+
+
+class CampaignPolicies:
+    """The policy source of campaigns: two queries an answer, whatever the number of campaigns."""
+
+    def running(self, now: datetime) -> list[RunPolicy]:
+        """Every campaign of every open workspace whose executions may be claimed, by workspace and id."""
+        rows = _with_settings(Campaign.unscoped.all()).filter(
+            Q(ends_at__isnull=True) | Q(ends_at__gt=now),
+            status=CampaignStatus.ACTIVE,
+            deleted_at__isnull=True,
+            workspace__is_active=True,
+        )
+        return _policies(list(rows.order_by("workspace_id", "id")), now)
+
+    def for_campaigns(self, workspace_id: int, campaign_ids: Iterable[int]) -> dict[int, RunPolicy]:
+        """The named campaigns of one workspace as they stand at this moment, running or not."""
+        rows = _with_settings(Campaign.unscoped.all()).filter(
+            workspace_id=workspace_id, pk__in=set(campaign_ids)
+        )
+        return {policy.campaign_id: policy for policy in _policies(list(rows), clock.now())}
+
+
+def policy_of(campaign: Campaign) -> RunPolicy:
+    """The policy of one campaign as it stands now."""
+    return CampaignPolicies().for_campaigns(campaign.workspace_id, [campaign.pk])[campaign.pk]
+
+
+def _with_settings(rows: QuerySet[Campaign]) -> QuerySet[Campaign]:
+    return rows.select_related("workflow_version", "workspace")
+
+
+def _policies(campaigns: list[Campaign], now: datetime) -> list[RunPolicy]:
+    workspace_ids = {campaign.workspace_id for campaign in campaigns}
+    found = AutomationSettings.unscoped.filter(workspace_id__in=workspace_ids)
+    by_workspace = {row.workspace_id: row for row in found}
+    return [_policy(c, by_workspace.get(c.workspace_id) or AutomationSettings(), now) for c in campaigns]
+
+
+def _policy(campaign: Campaign, automation: AutomationSettings, now: datetime) -> RunPolicy:
+    version: Mapping[str, Any] = campaign.workflow_version.settings
+    zone = automation.timezone or campaign.workspace.timezone
+    over = campaign.ends_at is not None and campaign.ends_at <= now
+    running = campaign.status == CampaignStatus.ACTIVE and not over and campaign.deleted_at is None
+    return RunPolicy(
+        campaign_id=campaign.pk,
+        workspace_id=campaign.workspace_id,
+        workflow_id=campaign.workflow_id,
+        version_id=campaign.workflow_version_id,
+        campaign_name=campaign.name,
+        kind=campaign.kind,
+        running=running and campaign.workspace.is_active,
+        ended_reason=_ended_reason(campaign, over=over),
+        automation_enabled=automation.enabled,
+        timezone=zone,
+        send_window=effective_window(campaign, automation, zone),
+        campaign_limit=campaign.daily_limit,
+        workflow_limit=version.get("daily_limit"),
+        workspace_limit=automation.global_daily_limit,
+        on_unknown=version.get("on_unknown_outcome") or "continue",
+        stop_statuses=frozenset(campaign.settings.get(STOP_STATUSES, ())),
+    )
+
+
+def _ended_reason(campaign: Campaign, *, over: bool) -> str:
+    """Why it will never run again; "" while it may. A running campaign is over from its very end on."""
+    if campaign.status == CampaignStatus.ACTIVE and over:
+        return EndReason.CAMPAIGN_ENDED
+    return ENDED_REASONS.get(campaign.status, "")
+
+
+def effective_window(campaign: Campaign, automation: AutomationSettings, zone: str) -> dict[str, Any] | None:
+    """The campaign's hours, else the version's, else the workspace's; None is no restriction."""
+    window = (
+        campaign.send_window
+        or campaign.workflow_version.settings.get("send_window")
+        or automation.default_send_window
+    )
+    return None if window is None else {**window, "timezone": window.get("timezone") or zone}

@@ -1,0 +1,60 @@
+"""Reads of campaigns; every function works inside the active workspace."""
+
+from __future__ import annotations
+
+from django.db.models import Count, QuerySet
+from django.utils.translation import gettext as _
+
+from automation.models import Workflow, WorkflowKind, WorkflowStatus
+from campaigns.models import Campaign, CampaignStatus, EnrollmentBatch
+from core.errors import NotFound
+
+
+def campaigns() -> QuerySet[Campaign]:
+    """The campaigns that were not deleted, newest first."""
+    return Campaign.objects.filter(deleted_at__isnull=True).order_by("-pk")
+
+
+def campaign_for(campaign_id: int) -> Campaign:
+    """One campaign with its workflow, version and creator. Raises NotFound, also for another workspace's."""
+    rows = campaigns().select_related(
+        "workflow", "workflow_version", "created_by", "paused_by", "source_target_list"
+    )
+    campaign = rows.filter(pk=campaign_id).first()
+    if campaign is None:
+        raise NotFound(_("There is no such campaign."))
+    return campaign
+
+
+def campaign_list(status: str = "") -> QuerySet[Campaign]:
+    """Campaigns for the list page, of one status or all."""
+    rows = campaigns().select_related("workflow")
+    return rows.filter(status=status) if status in CampaignStatus.values else rows
+
+
+def status_counts() -> dict[str, int]:
+    """Campaigns by status; absent ones are missing."""
+    return dict(campaigns().order_by().values_list("status").annotate(Count("pk")))
+
+
+def has_active_campaign() -> bool:
+    return campaigns().filter(status=CampaignStatus.ACTIVE).exists()
+
+
+def startable_workflows() -> QuerySet[Workflow]:
+    """Workflows a list campaign can be made of: published, of that kind, neither paused nor archived."""
+    return Workflow.objects.filter(
+        kind=WorkflowKind.LIST,
+        status=WorkflowStatus.ACTIVE,
+        published_version__isnull=False,
+        deleted_at__isnull=True,
+    ).order_by("name", "pk")
+
+
+def batch_for(batch_id: int) -> EnrollmentBatch:
+    """One selection with its campaign. Raises NotFound, also for another workspace's."""
+    rows = EnrollmentBatch.objects.filter(pk=batch_id, campaign__deleted_at__isnull=True)
+    batch = rows.select_related("campaign", "campaign__workflow").first()
+    if batch is None:
+        raise NotFound(_("There is no such selection."))
+    return batch

@@ -1,0 +1,14 @@
+from django.apps import AppConfig
+from django.core.checks import register
+
+
+class CoreConfig(AppConfig):
+    name = "core"
+    default_auto_field = "django.db.models.BigAutoField"
+
+    def ready(self) -> None:
+        from core import checks
+
+        register(checks.check_times, checks.TAG)
+        register(checks.check_database, checks.TAG)
+        register(checks.check_failpoints, checks.TAG)

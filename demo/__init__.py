@@ -1,0 +1,1 @@
+"""The story that `script/demo` tells: one messy spreadsheet becomes a running campaign, and a proof."""

@@ -1,0 +1,1 @@
+"""What the commands in this folder share. Standard library only, unless a module says otherwise."""

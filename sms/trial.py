@@ -1,0 +1,103 @@
+"""A message that somebody sends from the settings page to see whether an account works."""
+
+from __future__ import annotations
+
+import hashlib
+from uuid import UUID
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext_lazy as _
+
+from blacklist.queries import is_blocked
+from core import clock
+from core.errors import Refused
+from core.locks import lock_contacts
+from sms.channel import gateway_of
+from sms.models import ProviderAccount, SmsLog, SmsStatus
+from sms.parts import count_parts
+from sms.sending import FIRST_POLL
+from sms.types import OutboundSms, Outcome, SendResult
+from workspaces import audit
+from workspaces.models import User
+
+PRODUCER = "test"
+_STATUS = {
+    Outcome.ACCEPTED: SmsStatus.SUBMITTED,
+    Outcome.REFUSED: SmsStatus.REJECTED,
+    Outcome.NOT_SENT: SmsStatus.FAILED,
+    Outcome.UNAVAILABLE: SmsStatus.FAILED,
+    Outcome.THROTTLED: SmsStatus.FAILED,
+    Outcome.IN_DOUBT: SmsStatus.UNKNOWN,
+}
+
+
+class AlreadySent(Refused):
+    code = "test_already_sent"
+
+
+class NumberBlocked(Refused):
+    code = "number_blocked"
+
+
+def send_test(
+    account: ProviderAccount, *, to: str, text: str, sender: str, key: UUID, user: User
+) -> SendResult:
+    """Send one text to one canonical mobile number through `account`, whatever state the channel is in.
+
+    `key` names this wish: asked for twice (a double click), it is sent once. The message is a row
+    like any other, committed before the provider is called; call this outside a transaction.
+    Raises NumberBlocked for a number on the blacklist, AlreadySent for a known `key` or while
+    another message to the number is under way.
+    """
+    row = _reserve(account, to=to, text=text, sender=sender, key=key, user=user)
+    sms = OutboundSms(to=to, text=text, sender=sender, reference=row.idempotency_key)
+    result = gateway_of(account).send(sms, deadline_s=float(settings.HTTP_BUDGET_SECONDS))
+    _record(row, result)
+    return result
+
+
+def _reserve(account: ProviderAccount, *, to: str, text: str, sender: str, key: UUID, user: User) -> SmsLog:
+    try:
+        with transaction.atomic():
+            lock_contacts(account.workspace_id, [to], exclusive=False)
+            if is_blocked(account.workspace_id, "sms", to):
+                raise NumberBlocked(_("This number is on the blacklist; nothing was sent."))
+            row = SmsLog.objects.create(
+                workspace_id=account.workspace_id,
+                producer=PRODUCER,
+                subject_type="",
+                idempotency_key=f"{PRODUCER}:{account.workspace_id}:{key}",
+                partition_key=f"{PRODUCER}:{account.pk}",
+                row_key=str(key),
+                content_hash=hashlib.sha256(f"{to}|{sender}|{text}".encode("utf-8", "replace")).hexdigest(),
+                status=SmsStatus.SENDING,
+                phone_number=to,
+                sender_number=sender,
+                message_template=text,
+                final_message=text,
+                segments=count_parts(text).parts,
+                provider=account.kind,
+                provider_account_id=account.pk,
+                request_at=clock.now(),
+            )
+            audit.record("sms.test_sent", entity=account, new={"sms_log": row.pk}, user=user)
+    except IntegrityError as exc:
+        raise AlreadySent(_("This test was sent already, or a message to the number is on its way.")) from exc
+    return row
+
+
+def _record(row: SmsLog, result: SendResult) -> None:
+    """Store the outcome once: only a row that is still on its way takes one."""
+    now = clock.now()
+    message_id = (result.provider_message_id or "")[:40]
+    SmsLog.objects.filter(pk=row.pk, status=SmsStatus.SENDING).update(
+        status=_STATUS[result.outcome],
+        response_at=now,
+        provider_message_id=message_id,
+        provider_response=dict(result.raw),
+        error_code=result.code[:40],
+        segments=result.parts or row.segments,
+        poll_at=now + FIRST_POLL if message_id else None,
+        updated_at=now,
+    )

@@ -1,0 +1,39 @@
+// Dialogs: [data-sheet-open="id"] opens, [data-sheet-close] and a click on the backdrop close.
+// The opener may be swapped away meanwhile, so the focus goes back by its id.
+document.addEventListener("click", (event) => {
+  const opener = event.target.closest("[data-sheet-open]");
+  if (opener) {
+    const sheet = document.getElementById(opener.dataset.sheetOpen);
+    sheet.dataset.opener = opener.id;
+    sheet.showModal();
+    return;
+  }
+  if (event.target.closest("[data-sheet-close]")) {
+    event.target.closest("dialog").close();
+    return;
+  }
+  if (event.target.matches("dialog.sheet") && isOutside(event.target, event)) {
+    event.target.close();
+  }
+});
+
+function isOutside(sheet, event) {
+  const box = sheet.getBoundingClientRect();
+  const inside =
+    event.clientX >= box.left && event.clientX <= box.right && event.clientY >= box.top && event.clientY <= box.bottom;
+  return !inside;
+}
+
+// Dialog events do not bubble: they are caught on their way down.
+document.addEventListener(
+  "close",
+  (event) => {
+    if (event.target.matches("dialog.sheet") && event.target.dataset.opener) {
+      document.getElementById(event.target.dataset.opener)?.focus();
+    }
+  },
+  true,
+);
+
+// The server closes a sheet after it saved: HX-Trigger ui:close-sheet {id}.
+document.addEventListener("ui:close-sheet", (event) => document.getElementById(event.detail.id)?.close());

@@ -1,0 +1,441 @@
+"""One campaign against a small model of what was promised, through random days of a tiny world.
+
+The model below is written from the promises, not from the product: it is asked for permission at the
+very moment the provider is called, and at the end it says where everybody must have got to. Each chunk
+is one person, so that nothing lies between a reservation and its call; races inside a chunk are the
+business of `tests/faults` and `tests/concurrency`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final
+from zoneinfo import ZoneInfo
+
+import pytest
+from django.db import transaction
+from hypothesis import Phase
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from automation import definition_cache
+from automation.models import DailyCounter, WorkflowExecution
+from automation.runtime.tick import run_tick
+from automation.states import CLAIMABLE, CLAIMED, ExecutionStatus
+from blacklist import actions as blacklist_actions
+from campaigns import actions as campaign_actions
+from campaigns.models import Campaign
+from core import clock as core_clock
+from core import failpoints
+from core.queue import Payload, run
+from core.queue import port as queue_port
+from core.tenancy import workspace_scope
+from sms.models import ProviderAccount, SmsLog
+from sms.types import OutboundSms, Outcome, SendResult
+from tests.clocks import MONDAY_MORNING, MovableClock
+from tests.people import make_workspace
+from tests.scenario import OFFICE_HOURS, Scenario, accept, outcome, send, wait
+
+TEHRAN: Final = ZoneInfo("Asia/Tehran")
+TEXTS: Final = ("یک", "دو")
+WAIT: Final = timedelta(hours=1)
+TRIES: Final = 4
+LONG_AGO: Final = datetime(2000, 1, 1, tzinfo=UTC)
+MODES: Final = ("accept", "refuse", "not_sent", "in_doubt", "no_credit")
+DEATHS: Final = (
+    "before_reserve", "after_budget", "mid_reserve_tx", "after_reserve", "before_socket", "after_http",
+    "before_record", "mid_record_tx", "after_record",
+)  # fmt: skip
+
+
+# Shrinking a day of a campaign takes minutes; the failing day itself is printed step by step.
+HOW_MUCH: Final = hypothesis_settings(
+    max_examples=25, stateful_step_count=30, deadline=None, derandomize=True, phases=[Phase.generate],
+    report_multiple_bugs=False,
+)  # fmt: skip
+
+
+class Died(BaseException):
+    """The worker is gone."""
+
+
+class HeldQueue:
+    """A broker in the hands of the test: it keeps messages until they are worked, lost or doubled."""
+
+    def __init__(self) -> None:
+        self.waiting: list[tuple[str, Payload]] = []
+        self.past: list[tuple[str, Payload]] = []
+
+    def enqueue(self, name: str, payload: Payload, *, group: str) -> None:
+        self.waiting.append((name, payload))
+        self.past.append((name, payload))
+
+    def depth(self) -> int:
+        return len(self.waiting)
+
+    def drain(self, *, seconds: float) -> int:
+        return 0
+
+
+# -- the model ------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Person:
+    """What the provider and we know of one person. `earliest` is when the next message may leave."""
+
+    stage: int = 0
+    earliest: datetime = LONG_AGO
+    tries: int = 0
+    over: bool = False
+    ever_blocked: bool = False
+    blocked: bool = False
+
+
+@dataclass(slots=True)
+class Model:
+    """The promises, and the state they need."""
+
+    people: dict[str, Person]
+    cap: int
+    running: bool = True
+    cancelled: bool = False
+    hours: bool = True  # office hours apply
+    closed_until: datetime | None = None
+    used: Counter[date] = field(default_factory=Counter)
+
+    def open_at(self, now: datetime) -> bool:
+        local = now.astimezone(TEHRAN)
+        if not self.hours:
+            return True
+        closing = {3: time(13), 4: time(0)}.get(local.weekday(), time(18))
+        return time(9) <= local.time() < closing
+
+    def refusal(self, number: str, text: str, now: datetime) -> str:
+        """Why this message must not leave now; "" when it may."""
+        person = self.people[number]
+        reasons = {
+            "campaign stopped": not self.running or self.cancelled,
+            "blocked": person.blocked,
+            "window closed": not self.open_at(now),
+            "walk is over": person.over or person.stage >= len(TEXTS),
+            "cap reached": self.used[day_of(now)] >= self.cap,
+            "too early": now < person.earliest,
+            "channel closed": self.closed_until is not None and now < self.closed_until,
+        }
+        found = next((reason for reason, holds in reasons.items() if holds), "")
+        return found or ("" if TEXTS[person.stage] == text else f"not the step of stage {person.stage}")
+
+    def leaves(self, number: str, now: datetime) -> None:
+        """A message is called out: it uses a unit until its fate is known to be nothing."""
+        self.used[day_of(now)] += 1
+        self.people[number].tries += 1
+
+    def ends(self, number: str, mode: str, now: datetime, *, heard: bool) -> None:
+        """What became of it. `heard`: the worker lived to write the answer down."""
+        person = self.people[number]
+        if mode in ("accept", "in_doubt") or not heard:
+            person.stage, person.tries = person.stage + 1, 0
+            person.earliest = now + WAIT
+            return
+        self.used[day_of(now)] -= 1
+        if mode == "no_credit":
+            person.tries -= 1
+            self.closed_until = now + timedelta(minutes=30)
+        elif mode == "refuse" or person.tries >= TRIES:
+            person.over = True
+
+
+def day_of(moment: datetime) -> date:
+    return moment.astimezone(TEHRAN).date()
+
+
+# -- the machine ----------------------------------------------------------------------------------
+
+
+class CampaignMachine(RuleBasedStateMachine):
+    """Everything users, time, the broker and death can do to one campaign of two people."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._transaction = transaction.atomic()
+        self._transaction.__enter__()
+        definition_cache.clear()
+        self.clock = MovableClock(MONDAY_MORNING.astimezone(UTC))
+        core_clock.use_process_clock(self.clock)
+        self.queue = HeldQueue()
+        queue_port._queues["inline"] = self.queue
+        self._scope = workspace_scope(make_workspace("model").pk)
+        self._scope.__enter__()
+        self.scenario = Scenario(
+            send(TEXTS[0]), wait(1, "hour"), send(TEXTS[1]), people=2, cap=3, window=OFFICE_HOURS
+        )
+        self.scenario.provider.answer = self._answer
+        self.model = Model({target.mobile: Person() for target in self.scenario.targets}, cap=3)
+        self.mode = "accept"
+        self.dying_at = ""
+        self.on_the_wire: Callable[[], None] | None = None
+
+    def teardown(self) -> None:
+        try:
+            self._heal_and_finish()
+        finally:
+            core_clock.use_process_clock(None)
+            queue_port._queues.pop("inline", None)
+            self._scope.__exit__(None, None, None)
+            transaction.set_rollback(True)
+            self._transaction.__exit__(None, None, None)
+
+    # -- the provider ---------------------------------------------------------------------------
+
+    def _answer(self, sms: OutboundSms, _nth: int) -> SendResult:
+        now = self.clock.at
+        refusal = self.model.refusal(sms.to, sms.text, now)
+        assert not refusal, f"{sms.to} {sms.text}: {refusal}"
+        self.model.leaves(sms.to, now)
+        mode, dies = self.mode, self.dying_at in ("after_http", "before_record", "mid_record_tx")
+        interference, self.on_the_wire = self.on_the_wire, None
+        if interference:
+            interference()
+        self.model.ends(sms.to, mode, self.clock.at if interference else now, heard=not dies)
+        return {
+            "accept": accept,
+            "refuse": lambda: outcome(Outcome.REFUSED, "18"),
+            "not_sent": lambda: outcome(Outcome.NOT_SENT, "6"),
+            "in_doubt": lambda: outcome(Outcome.IN_DOUBT, "answer_timeout"),
+            "no_credit": lambda: outcome(Outcome.UNAVAILABLE, "2"),
+        }[mode]()
+
+    # -- time and the scheduler -----------------------------------------------------------------
+
+    @rule()
+    def tick(self) -> None:
+        run_tick()
+
+    @rule(minutes=st.sampled_from([1, 6, 15, 31, 60, 61, 600, 1440]))
+    def time_passes(self, minutes: int) -> None:
+        self.clock.advance(minutes=minutes)
+
+    @rule()
+    def the_clock_is_set_back(self) -> None:
+        self.clock.advance(minutes=-3)
+
+    # -- the queue and its workers ----------------------------------------------------------------
+
+    @rule(mode=st.sampled_from(MODES))
+    def everything_runs_for_a_minute(self, mode: str) -> None:
+        run_tick()
+        while self.queue.waiting:
+            self._work(self.queue.waiting.pop(0), mode)
+        self.clock.advance(minutes=1)
+
+    @precondition(lambda self: self.queue.waiting)
+    @rule(mode=st.sampled_from(MODES), last=st.booleans())
+    def work(self, mode: str, last: bool) -> None:
+        self._work(self.queue.waiting.pop(-1 if last else 0), mode)
+
+    @precondition(lambda self: self.queue.waiting)
+    @rule(mode=st.sampled_from(MODES), point=st.sampled_from(DEATHS))
+    def work_and_die(self, mode: str, point: str) -> None:
+        self._work(self.queue.waiting.pop(0), mode, dies_at=point)
+
+    @precondition(lambda self: self.queue.waiting)
+    @rule()
+    def lose_a_message(self) -> None:
+        self.queue.waiting.pop(0)
+
+    @precondition(lambda self: self.queue.past)
+    @rule(which=st.integers(0, 100))
+    def an_old_message_comes_again(self, which: int) -> None:
+        self.queue.waiting.append(self.queue.past[which % len(self.queue.past)])
+
+    @precondition(lambda self: self.queue.waiting)
+    @rule(which=st.integers(0, 1))
+    def work_while_somebody_opts_out(self, which: int) -> None:
+        self.on_the_wire = lambda: self.block(which)
+        self._work(self.queue.waiting.pop(0), "accept")
+
+    @precondition(lambda self: self.queue.waiting)
+    @rule(mode=st.sampled_from(["accept", "in_doubt"]))
+    def work_slower_than_the_lease(self, mode: str) -> None:
+        """The answer comes after the reaper has freed the execution; nobody has worked it again yet."""
+
+        def lease_ends() -> None:
+            self.clock.advance(minutes=6)
+            run_tick()
+
+        self.on_the_wire = lease_ends
+        self._work(self.queue.waiting.pop(0), mode)
+
+    def _work(self, message: tuple[str, Payload], mode: str, *, dies_at: str = "") -> None:
+        self.mode, self.dying_at = mode, dies_at
+        name, payload = message
+        with self._dying(dies_at):
+            run(name, payload)
+        self.mode, self.dying_at, self.on_the_wire = "accept", "", None
+        self._note_the_uncalled()
+
+    @contextmanager
+    def _dying(self, point: str) -> Iterator[None]:
+        def die() -> None:
+            raise Died
+
+        if not point:
+            yield
+            return
+        with failpoints.acting(point, die):
+            try:
+                yield
+            except Died:
+                return
+
+    def _note_the_uncalled(self) -> None:
+        """A worker that died between its reservation and the call leaves a message nobody can know of."""
+        for log in SmsLog.objects.filter(status="sending"):
+            person = self.model.people[log.phone_number]
+            if person.stage < len(TEXTS) and TEXTS[person.stage] == log.final_message:
+                assert log.request_at is not None
+                self.model.leaves(log.phone_number, log.request_at)
+                self.model.ends(log.phone_number, "in_doubt", log.request_at, heard=False)
+
+    # -- people -----------------------------------------------------------------------------------
+
+    @rule(which=st.integers(0, 1))
+    def block(self, which: int) -> None:
+        number = self.scenario.targets[which].mobile
+        blacklist_actions.add(
+            workspace_id=self.scenario.campaign.workspace_id, channel="sms", values=[number],
+            source="opt_out", reason="opt_out", user=None,
+        )  # fmt: skip
+        person = self.model.people[number]
+        person.blocked = person.ever_blocked = True
+
+    @rule(which=st.integers(0, 1))
+    def unblock(self, which: int) -> None:
+        number = self.scenario.targets[which].mobile
+        blacklist_actions.remove(
+            workspace_id=self.scenario.campaign.workspace_id, channel="sms", values=[number], user=None
+        )
+        self.model.people[number].blocked = False
+
+    @precondition(lambda self: self.model.running and not self.model.cancelled)
+    @rule()
+    def pause(self) -> None:
+        campaign_actions.pause(self.scenario.campaign.pk, user=None)
+        self.model.running = False
+
+    @precondition(lambda self: not self.model.running and not self.model.cancelled)
+    @rule()
+    def resume(self) -> None:
+        campaign_actions.resume(self.scenario.campaign.pk, user=None)
+        self.model.running = True
+
+    @precondition(lambda self: not self.model.cancelled and len(self.queue.past) > 4)
+    @rule()
+    def cancel(self) -> None:
+        campaign_actions.cancel(self.scenario.campaign.pk, user=None)
+        self.model.cancelled = True
+
+    @rule(office=st.booleans())
+    def change_the_hours(self, office: bool) -> None:
+        window = OFFICE_HOURS if office else None
+        Campaign.objects.filter(pk=self.scenario.campaign.pk).update(send_window=window)
+        self.model.hours = office
+
+    # -- what holds after every step ----------------------------------------------------------------
+
+    @invariant()
+    def counters_are_the_messages(self) -> None:
+        for scope in ("campaign", "workflow", "workspace"):
+            rows = DailyCounter.objects.filter(scope_type=scope, used__gt=0).values_list("day", "used")
+            assert dict(rows) == dict(+self.model.used), scope
+
+    @invariant()
+    def nobody_is_on_the_wire_unless_held(self) -> None:
+        held = WorkflowExecution.objects.filter(status=ExecutionStatus.PROCESSING).values_list(
+            "pk", flat=True
+        )
+        sending = SmsLog.objects.filter(status="sending").values_list("execution_id", flat=True)
+        assert set(sending) <= set(held)
+
+    @invariant()
+    def everybody_is_here(self) -> None:
+        assert WorkflowExecution.objects.count() == len(self.model.people)
+
+    # -- the end ----------------------------------------------------------------------------------
+
+    def _heal_and_finish(self) -> None:
+        if not self.model.running and not self.model.cancelled:
+            self.resume()
+        ProviderAccount.objects.update(
+            paused_until=None, paused_since=None, paused_reason="", trial_until=None
+        )
+        self.model.closed_until = None
+        for _ in range(60):
+            run_tick()
+            while self.queue.waiting:
+                self._work(self.queue.waiting.pop(0), "accept")
+            if not self._to_the_next_moment():
+                break
+        self._judge()
+
+    def _to_the_next_moment(self) -> bool:
+        rows = WorkflowExecution.objects.all()
+        if rows.filter(status__in=CLAIMED).exists():
+            self.clock.advance(minutes=6)
+            return True
+        due: Any = (
+            rows.filter(status__in=CLAIMABLE).order_by("next_run_at").values_list("next_run_at", flat=True)
+        )
+        soonest = due.first()
+        if soonest is None:
+            return False
+        self.clock.move_to(soonest if soonest > self.clock.at else self.clock.at + timedelta(minutes=30))
+        return True
+
+    def _judge(self) -> None:
+        for index, target in enumerate(self.scenario.targets):
+            person, row = self.model.people[target.mobile], self.scenario.execution(index)
+            if person.over:
+                expected = {ExecutionStatus.FAILED}
+            elif person.stage == len(TEXTS):
+                expected = {ExecutionStatus.COMPLETED}
+            elif person.ever_blocked:
+                expected = {ExecutionStatus.BLACKLISTED}
+            else:
+                expected = {ExecutionStatus.CANCELLED}
+            if self.model.cancelled:
+                expected |= {ExecutionStatus.CANCELLED}
+            else:
+                assert person.over or person.ever_blocked or person.stage == len(TEXTS), "somebody was lost"
+            assert row.status in expected, (row.status, row.end_reason, person)
+
+
+@pytest.fixture
+def _one_person_a_chunk(settings: Any) -> None:
+    settings.CHUNK_SIZE, settings.QUEUE, settings.LEASE_SECONDS = 1, "inline", 300
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("_one_person_a_chunk")
+def test_a_campaign_keeps_its_promises_whatever_happens():
+    run_state_machine_as_test(CampaignMachine, settings=HOW_MUCH)
+
+
+@pytest.mark.soak
+@pytest.mark.django_db
+@pytest.mark.usefixtures("_one_person_a_chunk")
+def test_a_campaign_keeps_its_promises_for_many_days():
+    longer = hypothesis_settings(HOW_MUCH, max_examples=600, stateful_step_count=50, derandomize=False)
+    run_state_machine_as_test(CampaignMachine, settings=longer)

@@ -1,0 +1,287 @@
+"""One legal row of any model: `make_target(workspace)`, `make(SmsLog, workspace, status="failed")`.
+
+Every builder fills what the constraints demand, so a fixture is never an illegal row. A new model needs
+a builder here: the tenancy test fails without one.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from datetime import date, timedelta
+from itertools import count
+from typing import Any, TypeVar
+
+from django.db.models import Model
+
+from automation import catalogue, publishing
+from automation import models as automation
+from automation.states import CLAIMABLE, CLAIMED, ENDED, LIVE, ExecutionEventType, ExecutionStatus
+from blacklist.models import BlacklistEntry
+from campaigns.models import Campaign, CampaignStatus, EnrollmentBatch
+from core import clock
+from core.tenancy import workspace_scope
+from core.text import search_key
+from sms.models import ProviderAccount, SmsLog, SmsLogEvent, SmsSettings, SmsStatus, UnmatchedReport
+from targets.models import ImportJob, ImportRow, RowOutcome, Target, TargetList, TargetListMember
+from tests.people import make_user
+from workspaces.models import AuditRecord, Membership, Role, User, Workspace
+
+M = TypeVar("M", bound=Model)
+Builder = Callable[..., Model]
+
+_numbers = count(1)
+BUILDERS: dict[type[Model], Builder] = {}
+
+
+def _next() -> int:
+    return next(_numbers)
+
+
+def builds(model: type[M]) -> Callable[[Callable[..., M]], Callable[..., M]]:
+    """Register the builder of a model."""
+
+    def register(function: Callable[..., M]) -> Callable[..., M]:
+        BUILDERS[model] = function
+        return function
+
+    return register
+
+
+def make(model: type[M], workspace: Workspace, **fields: Any) -> M:
+    """A stored row of `model` in `workspace`; `fields` replace what the builder would choose."""
+    row = BUILDERS[model](workspace, **fields)
+    assert isinstance(row, model)
+    return row
+
+
+def mobile() -> str:
+    """A canonical mobile number nobody else in this run has."""
+    return f"0912{_next():07d}"
+
+
+@builds(Membership)
+def make_membership(workspace: Workspace, **fields: Any) -> Membership:
+    user: User = fields.pop("user", None) or make_user(f"person{_next()}@{workspace.slug}.example")
+    return Membership.unscoped.create(workspace=workspace, user=user, **{"role": Role.MARKETER, **fields})
+
+
+@builds(AuditRecord)
+def make_audit_record(workspace: Workspace, **fields: Any) -> AuditRecord:
+    values = {
+        "event": "workspace.changed",
+        "entity_type": "workspaces.workspace",
+        "entity_id": str(workspace.pk),
+    }
+    return AuditRecord.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(BlacklistEntry)
+def make_blacklist_entry(workspace: Workspace, **fields: Any) -> BlacklistEntry:
+    values: dict[str, Any] = {"value": mobile()}
+    if fields.get("is_active") is False:
+        values["removed_at"] = clock.now()
+    return BlacklistEntry.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(Target)
+def make_target(workspace: Workspace, **fields: Any) -> Target:
+    number = _next()
+    values: dict[str, Any] = {"name": f"Person {number}", **fields}
+    if not values.get("mobile") and not values.get("landline"):
+        values["mobile"] = f"0912{number:07d}"
+    words = (values.get(key, "") for key in ("name", "first_name", "last_name", "mobile", "landline", "city"))
+    values.setdefault("search_text", search_key(" ".join(word for word in words if word)))
+    return Target.unscoped.create(workspace=workspace, **values)
+
+
+@builds(TargetList)
+def make_target_list(workspace: Workspace, *targets: Target, **fields: Any) -> TargetList:
+    made = TargetList.unscoped.create(workspace=workspace, **{"name": f"List {_next()}", **fields})
+    for target in targets:
+        make_list_member(workspace, list=made, target=target)
+    return made
+
+
+@builds(TargetListMember)
+def make_list_member(workspace: Workspace, **fields: Any) -> TargetListMember:
+    fields.setdefault("list", None)
+    fields["list"] = fields["list"] or make_target_list(workspace)
+    fields["target"] = fields.get("target") or make_target(workspace)
+    return TargetListMember.unscoped.create(workspace=workspace, **fields)
+
+
+@builds(ImportJob)
+def make_import_job(workspace: Workspace, **fields: Any) -> ImportJob:
+    number = _next()
+    values = {"file_name": f"people-{number}.csv", "stored_as": f"{number:032x}", "size": 120, "row_count": 2}
+    return ImportJob.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(ImportRow)
+def make_import_row(workspace: Workspace, **fields: Any) -> ImportRow:
+    fields["job"] = fields.get("job") or make_import_job(workspace)
+    values = {"row_number": _next() + 1, "outcome": RowOutcome.CREATED}
+    return ImportRow.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(SmsSettings)
+def make_sms_settings(workspace: Workspace, **fields: Any) -> SmsSettings:
+    return SmsSettings.unscoped.create(workspace=workspace, **fields)
+
+
+@builds(ProviderAccount)
+def make_provider_account(workspace: Workspace, **fields: Any) -> ProviderAccount:
+    values = {"kind": "melipayamak", "title": "Main line", "lines": ["50004001"]}
+    return ProviderAccount.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(SmsLog)
+def make_sms_log(workspace: Workspace, **fields: Any) -> SmsLog:
+    key = f"test-{_next()}"
+    values = {
+        "status": SmsStatus.SENT,
+        "idempotency_key": key,
+        "partition_key": "test",
+        "row_key": key,
+        "phone_number": mobile(),
+        "final_message": "Hello",
+        "message_template": "Hello",
+    }
+    return SmsLog.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(SmsLogEvent)
+def make_sms_log_event(workspace: Workspace, **fields: Any) -> SmsLogEvent:
+    fields["sms_log"] = fields.get("sms_log") or make_sms_log(workspace)
+    values = {"event": "delivered", "dedupe_key": f"test-{_next()}", "occurred_at": clock.now()}
+    return SmsLogEvent.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(UnmatchedReport)
+def make_unmatched_report(workspace: Workspace, **fields: Any) -> UnmatchedReport:
+    values = {"provider_message_id": str(_next()), "status": SmsStatus.DELIVERED, "received_at": clock.now()}
+    return UnmatchedReport.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(automation.AutomationSettings)
+def make_automation_settings(workspace: Workspace, **fields: Any) -> automation.AutomationSettings:
+    return automation.AutomationSettings.unscoped.create(workspace=workspace, **fields)
+
+
+@builds(automation.WorkflowTemplate)
+def make_workflow_template(workspace: Workspace, **fields: Any) -> automation.WorkflowTemplate:
+    values = {"name": f"Template {_next()}", "definition": {"nodes": [], "edges": []}}
+    return automation.WorkflowTemplate.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(automation.Workflow)
+def make_workflow(workspace: Workspace, **fields: Any) -> automation.Workflow:
+    return automation.Workflow.unscoped.create(
+        workspace=workspace, **{"name": f"Workflow {_next()}", **fields}
+    )
+
+
+@builds(automation.WorkflowVersion)
+def make_version(workspace: Workspace, **fields: Any) -> automation.WorkflowVersion:
+    fields["workflow"] = fields.get("workflow") or make_workflow(workspace)
+    number = automation.WorkflowVersion.unscoped.filter(workflow=fields["workflow"]).count() + 1
+    return automation.WorkflowVersion.unscoped.create(
+        workspace=workspace, **{"version_number": number, **fields}
+    )
+
+
+def make_published_version(workspace: Workspace, **fields: Any) -> automation.WorkflowVersion:
+    """A version people can be sent through: a start and an end, published as the workflow's own."""
+    workflow = fields.pop("workflow", None) or make_workflow(
+        workspace, status=automation.WorkflowStatus.ACTIVE
+    )
+    version = make_version(workspace, workflow=workflow, **fields)
+    with workspace_scope(workspace.pk):
+        publishing.store(version, catalogue.empty())
+    version.status, version.published_at = automation.VersionStatus.PUBLISHED, clock.now()
+    version.save(update_fields=["status", "published_at", "updated_at"])
+    workflow.published_version = version
+    workflow.save(update_fields=["published_version", "updated_at"])
+    return version
+
+
+@builds(automation.WorkflowNode)
+def make_node(workspace: Workspace, **fields: Any) -> automation.WorkflowNode:
+    fields["version"] = fields.get("version") or make_version(workspace)
+    values = {"node_key": f"n{_next()}", "type": automation.NodeKind.START, "subtype": "start"}
+    return automation.WorkflowNode.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(automation.WorkflowEdge)
+def make_edge(workspace: Workspace, **fields: Any) -> automation.WorkflowEdge:
+    fields["version"] = version = fields.get("version") or make_version(workspace)
+    fields["from_node"] = fields.get("from_node") or make_node(workspace, version=version)
+    if not fields.get("to_node"):
+        fields["to_node"] = make_node(workspace, version=version, type=automation.NodeKind.END, subtype="end")
+    return automation.WorkflowEdge.unscoped.create(workspace=workspace, **fields)
+
+
+@builds(Campaign)
+def make_campaign(workspace: Workspace, **fields: Any) -> Campaign:
+    values: dict[str, Any] = {"name": f"Campaign {_next()}", **fields}
+    values["workflow_version"] = values.get("workflow_version") or make_published_version(workspace)
+    values.setdefault("workflow", values["workflow_version"].workflow)
+    if values.get("status") == CampaignStatus.PAUSED:
+        values.setdefault("paused_at", clock.now())
+    return Campaign.unscoped.create(workspace=workspace, **values)
+
+
+@builds(EnrollmentBatch)
+def make_batch(workspace: Workspace, **fields: Any) -> EnrollmentBatch:
+    fields["campaign"] = fields.get("campaign") or make_campaign(workspace)
+    return EnrollmentBatch.unscoped.create(workspace=workspace, **fields)
+
+
+@builds(automation.WorkflowExecution)
+def make_execution(workspace: Workspace, **fields: Any) -> automation.WorkflowExecution:
+    """`status` decides the columns that must go with it (live key, lock, due time, end)."""
+    values: dict[str, Any] = {"status": ExecutionStatus.ACTIVE, **fields}
+    campaign = values["campaign"] = values.get("campaign") or make_campaign(workspace)
+    values.setdefault("workflow", campaign.workflow)
+    version = values.setdefault("workflow_version", campaign.workflow_version)
+    if not values.get("current_node"):
+        values["current_node"] = version.nodes(manager="unscoped").first() or make_node(
+            workspace, version=version
+        )
+    if not values.get("subject_id"):
+        values["subject_id"] = make_target(workspace).pk
+    now, status = clock.now(), values["status"]
+    if status in LIVE:
+        values.setdefault("active_key", 1)
+    if status in CLAIMABLE:
+        values = {"eligible_at": now - timedelta(minutes=1), "next_run_at": now, **values}
+    if status in CLAIMED:
+        values = {"lock_token": uuid.uuid4(), "locked_at": now, **values}
+    if status in ENDED:
+        values.setdefault("completed_at", now)
+    if status == ExecutionStatus.PAUSED:
+        values = {"paused_at": now, "paused_from_status": ExecutionStatus.ACTIVE, **values}
+    return automation.WorkflowExecution.unscoped.create(workspace=workspace, **values)
+
+
+@builds(automation.WorkflowExecutionEvent)
+def make_execution_event(workspace: Workspace, **fields: Any) -> automation.WorkflowExecutionEvent:
+    execution = fields["execution"] = fields.get("execution") or make_execution(workspace)
+    values = {
+        "campaign": execution.campaign,
+        "subject_id": execution.subject_id,
+        "type": ExecutionEventType.ENROLLED,
+        "occurred_at": clock.now(),
+    }
+    return automation.WorkflowExecutionEvent.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(automation.DailyCounter)
+def make_daily_counter(workspace: Workspace, **fields: Any) -> automation.DailyCounter:
+    values = {
+        "scope_type": automation.CounterScope.WORKSPACE,
+        "scope_id": workspace.pk,
+        "day": date(2026, 11, 30),
+    }
+    return automation.DailyCounter.unscoped.create(workspace=workspace, **{**values, **fields})

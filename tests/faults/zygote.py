@@ -1,0 +1,136 @@
+"""A process that has loaded the product and forks ready-made ticks and workers on demand.
+
+Starting Python and Django takes a second, forking them a few milliseconds; each child is a real
+process with connections of its own and dies a real death. One JSON object a line comes in, one goes
+out: `{"op": "fork", "job": "work", ...}` -> `{"pid": 7}`, `{"op": "poll", "pid": 7}` -> `{"status": null}`
+while it runs, else its wait status. The end of the input kills whatever is left.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import django
+
+PR_SET_PDEATHSIG = 1
+Job = Callable[[], None]
+_ended: dict[int, int] = {}
+_living: set[int] = set()
+
+
+def main() -> None:
+    django.setup()
+    jobs = _jobs()
+    _answer({"ready": True})
+    for line in sys.stdin:
+        order = json.loads(line)
+        match order["op"]:
+            case "fork":
+                _answer({"pid": _fork(jobs, order)})
+            case "poll":
+                _answer({"status": _status(order["pid"])})
+    for pid in _living:
+        os.kill(pid, signal.SIGKILL)
+
+
+def _answer(document: dict[str, Any]) -> None:
+    sys.stdout.write(json.dumps(document) + "\n")
+    sys.stdout.flush()
+
+
+def _status(pid: int) -> int | None:
+    if pid not in _ended:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if not found:
+            return None
+        _living.discard(pid)
+        _ended[pid] = status
+    return _ended[pid]
+
+
+def _fork(jobs: dict[str, Job], order: dict[str, Any]) -> int:
+    pid = os.fork()
+    if pid:
+        _ended.pop(pid, None)  # the system gives out the numbers of the dead again
+        _living.add(pid)
+        return pid
+    code = 1
+    try:
+        _become(order)
+        jobs[order["job"]]()
+        code = 0
+    except BaseException:  # noqa: BLE001  # nothing of the zygote's own loop may run in a child
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _become(order: dict[str, Any]) -> None:
+    """Turn the copy into the process that was asked for."""
+    from django.conf import settings
+    from django.db import connections
+
+    from core import clock, failpoints
+    from tests.faults import mutants
+
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for descriptor in (1, 2):
+        os.dup2(log, descriptor)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    for name, value in order.get("settings", {}).items():
+        setattr(settings, name, value)
+    connections["default"].settings_dict.update(order.get("database", {}))
+    if order.get("clock"):
+        clock.use_process_clock(clock.FileClock(Path(order["clock"])))
+    for name in order.get("mutants", ()):
+        mutants.apply(name)
+    failpoints.arm(order.get("failpoints", ""))
+
+
+def _jobs() -> dict[str, Job]:
+    from automation.runtime.tick import run_tick
+    from core.queue import queue
+
+    def tick() -> None:
+        run_tick()
+
+    def work() -> None:
+        queue().drain(seconds=60)
+
+    def tick_and_work() -> None:
+        tick()
+        work()
+
+    def tick_for_ever() -> None:
+        while True:
+            tick()
+            time.sleep(0.1)
+
+    def work_for_ever() -> None:
+        while True:
+            work()
+            time.sleep(0.02)
+
+    return {
+        "tick": tick,
+        "work": work,
+        "tick_and_work": tick_and_work,
+        "tick_for_ever": tick_for_ever,
+        "work_for_ever": work_for_ever,
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""An application of the test settings only: it lets the test runner empty its own database."""

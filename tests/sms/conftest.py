@@ -1,0 +1,3 @@
+from tests.sms.simulator_fixture import simulator
+
+__all__ = ["simulator"]

@@ -1,0 +1,221 @@
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from sms import switch
+from sms.models import SmsLog, SmsStatus
+from sms.reports import ingest_reports
+from sms.types import DeliveryReport, DeliveryStatus
+from tests.clocks import MovableClock
+from tests.people import client_of
+from tests.sms.messages import make_log
+from workspaces.models import User, Workspace
+
+PAGE = "/automation/sms-logs/"
+
+
+@pytest.fixture
+def english(marketer: User, clock: MovableClock) -> Client:
+    return client_of(marketer, language="en")
+
+
+def shown(client: Client, query: str = "") -> set[int]:
+    """The numbers of the messages on the page."""
+    response = client.get(PAGE + query)
+    assert response.status_code == 200
+    return {line["row"].pk for line in response.context["lines"]}
+
+
+@pytest.mark.parametrize(("role", "status"), [("operator", 200), ("marketer", 200), ("seller", 403)])
+def test_the_log_needs_its_own_permission(
+    workspace: Workspace, role: str, status: int, request: pytest.FixtureRequest
+) -> None:
+    row = make_log(workspace)
+    client = client_of(request.getfixturevalue(role))
+
+    assert client.get(PAGE).status_code == status
+    assert client.get(reverse("sms:log", args=[row.pk])).status_code == status
+
+
+def test_another_workspaces_messages_are_not_there(
+    english: Client, workspace: Workspace, other_workspace: Workspace
+) -> None:
+    ours, theirs = make_log(workspace), make_log(other_workspace)
+
+    assert shown(english) == {ours.pk}
+    assert english.get(reverse("sms:log", args=[theirs.pk])).status_code == 404
+
+
+def test_messages_are_listed_newest_first(english: Client, workspace: Workspace) -> None:
+    rows = [make_log(workspace) for _ in range(3)]
+
+    listed = [line["row"].pk for line in english.get(PAGE).context["lines"]]
+
+    assert listed == [row.pk for row in reversed(rows)]
+
+
+def test_each_filter_narrows_the_list(english: Client, workspace: Workspace) -> None:
+    delivered = make_log(workspace, status=SmsStatus.DELIVERED, phone_number="09121111111", campaign_id=7)
+    failed = make_log(workspace, status=SmsStatus.FAILED, phone_number="09122222222", campaign_id=8)
+
+    assert shown(english, "?status=delivered") == {delivered.pk}
+    assert shown(english, "?campaign=8") == {failed.pk}
+    assert shown(english, "?campaign=۷") == {delivered.pk}
+    assert shown(english, "?number=%2B989121111111") == {delivered.pk}
+    assert shown(english, "?number=۲۲۲۲") == {failed.pk}
+    assert shown(english, "?status=delivered&campaign=8") == set()
+
+
+@pytest.mark.parametrize(
+    "query",
+    ["?status=nonsense", "?since=never", "?campaign=x", "?campaign=-1", "?campaign=99999999999999999999"],
+)
+def test_a_wrong_filter_narrows_nothing(english: Client, workspace: Workspace, query: str) -> None:
+    row = make_log(workspace)
+
+    assert shown(english, query) == {row.pk}
+
+
+def test_days_are_the_workspaces_and_both_ends_are_included(
+    english: Client, workspace: Workspace, clock: MovableClock
+) -> None:
+    clock.move_to(datetime(2026, 11, 29, 20, 29, tzinfo=UTC))  # 23:59 in Tehran, the day before
+    make_log(workspace)
+    clock.move_to(datetime(2026, 11, 29, 20, 30, tzinfo=UTC))
+    midnight = make_log(workspace)
+    clock.move_to(datetime(2026, 11, 30, 20, 29, tzinfo=UTC))
+    evening = make_log(workspace)
+    clock.move_to(datetime(2026, 11, 30, 20, 30, tzinfo=UTC))
+    make_log(workspace)
+
+    assert shown(english, "?since=1405/09/09&until=1405/09/09") == {midnight.pk, evening.pk}
+
+
+def test_a_failed_message_that_is_tried_again_is_called_waiting(
+    english: Client, workspace: Workspace, clock: MovableClock
+) -> None:
+    at = clock.now() + timedelta(minutes=15)
+    waiting = make_log(workspace, status=SmsStatus.FAILED, retry_scheduled_at=at)
+    make_log(workspace, status=SmsStatus.FAILED)
+
+    assert shown(english, "?status=waiting") == {waiting.pk}
+    assert "Waiting to retry" in english.get(f"{PAGE}?status=waiting").content.decode()
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"status": SmsStatus.BLACKLISTED, "error_code": "blacklisted"}, "Skipped – Blacklisted"),
+        ({"status": SmsStatus.SKIPPED, "error_code": "no_mobile"}, "The person has no valid mobile number."),
+        (
+            {"status": SmsStatus.REJECTED, "error_code": "7"},
+            "The text contains a word that the provider filters.",
+        ),
+        (
+            {"status": SmsStatus.UNKNOWN, "error_code": "answer_timeout"},
+            "The provider did not answer in time",
+        ),
+        (
+            {"status": SmsStatus.UNKNOWN, "error_code": "interrupted"},
+            "The work was interrupted while sending",
+        ),
+    ],
+)
+def test_the_list_says_in_words_what_happened(
+    english: Client, workspace: Workspace, fields: dict[str, str], words: str
+) -> None:
+    make_log(workspace, **fields)
+
+    assert words in english.get(PAGE).content.decode()
+
+
+def test_fifty_messages_are_on_a_page(english: Client, workspace: Workspace) -> None:
+    for _ in range(51):
+        make_log(workspace)
+
+    assert len(shown(english)) == 50
+    assert len(shown(english, "?page=2")) == 1
+
+
+def test_the_number_of_queries_does_not_grow_with_the_messages(english: Client, workspace: Workspace) -> None:
+    english.get(PAGE)  # the first visit of a day renews the session
+    counts = []
+    for size in (1, 40):
+        for _ in range(size):
+            make_log(workspace)
+        with CaptureQueriesContext(connection) as queries:
+            english.get(PAGE)
+        counts.append(len(queries))
+
+    assert counts[0] == counts[1]
+
+
+def test_a_message_shows_everything_known_of_it(
+    english: Client, workspace: Workspace, clock: MovableClock
+) -> None:
+    row = make_log(
+        workspace,
+        "4700000000000000007",
+        phone_number="09123456789",
+        sender_number="50004001",
+        final_message="<b>سلام</b>",
+        status=SmsStatus.FAILED,
+        error_code="6",
+        provider_response={"http_status": 200, "Value": "6", "RetStatus": "35"},
+        retry_scheduled_at=clock.now() + timedelta(minutes=15),
+    )
+
+    page = english.get(reverse("sms:log", args=[row.pk])).content.decode()
+
+    for words in (
+        "09123456789", "50004001", "&lt;b&gt;سلام&lt;/b&gt;", "Waiting to retry", "4700000000000000007",
+        "The provider is updating its system; nothing was sent.", "&quot;RetStatus&quot;: &quot;35&quot;",
+        "Next try",
+    ):  # fmt: skip
+        assert words in page
+    assert "<b>سلام" not in page
+
+
+def test_delivery_reports_are_shown_as_the_provider_sent_them(english: Client, workspace: Workspace) -> None:
+    row = make_log(workspace, "1" * 19)
+    report = DeliveryReport(
+        provider_message_id="1" * 19,
+        status=DeliveryStatus.DELIVERED,
+        provider_status="DELIVRD",
+        raw={"operator": "<script>"},
+    )
+    ingest_reports(workspace.pk, [report])
+
+    page = english.get(reverse("sms:log", args=[row.pk])).content.decode()
+
+    assert "DELIVRD" in page
+    assert "&lt;script&gt;" in page
+    assert "<script>&quot;" not in page
+
+
+def test_the_log_is_closed_while_automation_is_off(
+    english: Client, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row = make_log(workspace)
+    monkeypatch.setattr(switch, "_switch", lambda workspace_id: False)
+
+    assert english.get(PAGE).status_code == 404
+    assert english.get(reverse("sms:log", args=[row.pk])).status_code == 404
+
+
+def test_an_empty_log_says_so(english: Client) -> None:
+    assert "No message yet" in english.get(PAGE).content.decode()
+    assert "No message matches these filters." in english.get(f"{PAGE}?status=sent").content.decode()
+
+
+def test_dates_are_jalali_in_persian(marketer: User, workspace: Workspace, clock: MovableClock) -> None:
+    make_log(workspace)
+
+    assert "۱۴۰۵/۰۹/۰۹" in client_of(marketer).get(PAGE).content.decode()
+    assert SmsLog.objects.count() == 1

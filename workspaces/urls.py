@@ -1,0 +1,26 @@
+"""Addresses of the start page, signing in, one's account and the workspace's settings."""
+
+from django.urls import path
+
+from workspaces import sign_in
+from workspaces.views import account, administration, start
+
+app_name = "workspaces"
+urlpatterns = [
+    path("", start.home, name="home"),
+    path("sign-in", sign_in.SignInView.as_view(), name="sign-in"),
+    path("sign-out", sign_in.sign_out, name="sign-out"),
+    path("invitation/<str:who>/<str:token>", account.invitation, name="invitation"),
+    path("language", start.set_language, name="set-language"),
+    path("workspaces", start.workspace_list, name="workspace-list"),
+    path("workspaces/switch", start.switch, name="switch"),
+    path("account", account.account, name="account"),
+    path("account/password", account.change_password, name="change-password"),
+    path("settings", administration.settings, name="settings"),
+    path("settings/members", administration.members, name="members"),
+    path("settings/members/add", administration.member_add, name="member-add"),
+    path("settings/members/<int:pk>/role", administration.member_role, name="member-role"),
+    path("settings/members/<int:pk>/remove", administration.member_remove, name="member-remove"),
+    path("settings/members/<int:pk>/invitation", administration.member_invite, name="member-invite"),
+    path("settings/audit", administration.audit_log, name="audit"),
+]
