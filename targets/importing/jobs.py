@@ -27,7 +27,7 @@ from core.tenancy import current_workspace_id, workspace_scope
 from targets.importing import mapping as mappings
 from targets.importing.interpret import Interpreter, Reading
 from targets.importing.writing import write
-from targets.models import ImportJob, ImportStatus, TargetList
+from targets.models import ImportJob, ImportStatus, RowOutcome, TargetList
 from workspaces import audit
 from workspaces.models import User
 
@@ -228,7 +228,8 @@ def _finish(job: ImportJob) -> None:
             return
         now = clock.now()
         ImportJob.objects.filter(pk=job.pk).update(status=ImportStatus.DONE, finished_at=now, updated_at=now)
-        new = {"file": locked.file_name, **locked.counts}
+        outcomes = {name: count for name, count in locked.counts.items() if name in RowOutcome.values}
+        new = {"file": locked.file_name, **outcomes}
         audit.record("target_import.finished", entity=locked, new=new, user=locked.created_by)
         transaction.on_commit(lambda: forget_rows(locked.stored_as))
 

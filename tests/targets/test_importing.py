@@ -446,3 +446,11 @@ def test_two_hundred_thousand_and_one_rows_are_refused_before_anybody_is_stored(
         jobs.store_upload(upload("huge.csv", content), user=owner)
     assert refused.value.code == "too_many_rows"
     assert not ImportJob.objects.exists()
+
+
+def test_the_audit_log_tells_the_outcome_in_words_it_has_labels_for(bring: Bring) -> None:
+    bring([["مینا", "09121234567"], ["بی‌شماره", ""]])
+
+    told = AuditRecord.objects.get(event="target_import.finished").new
+    assert told["created"] == 1
+    assert set(told) <= {"file", "created", "updated", "same", "refused"}
