@@ -9,6 +9,9 @@ class AutomationConfig(AppConfig):
     def ready(self) -> None:
         from automation import audit_events, fields, home, registry, variables
         from automation.action_specs import send_sms
+        from automation.models import Workflow, WorkflowExecution
+        from automation.models.definition import WorkflowStatus
+        from automation.states import ExecutionStatus
         from core import navigation
         from workspaces import audit
         from workspaces.permissions import Perm
@@ -20,6 +23,9 @@ class AutomationConfig(AppConfig):
             registry.register_field(field)
         audit.register_events(audit_events.LABELS)
         audit.register_fields(audit_events.FIELDS)
+        audit.register_values(None, audit_events.VALUES)
+        audit.register_values(Workflow, {"status": dict(WorkflowStatus.choices)})
+        audit.register_values(WorkflowExecution, {"status": dict(ExecutionStatus.choices)})
         home.register()
         navigation.register(
             navigation.NavItem(
@@ -27,7 +33,7 @@ class AutomationConfig(AppConfig):
                 label=_("Workflows"),
                 url_name="automation:list",
                 permission=Perm.WORKFLOWS_VIEW,
-                order=50,
+                order=35,
                 icon="workflow",
                 group="automation",
             )

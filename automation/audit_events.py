@@ -16,7 +16,10 @@ DRAFT_CREATED: Final = "workflow.draft_created"
 DRAFT_STEP_CHANGED: Final = "workflow.step_changed"
 DRAFT_STEP_ADDED: Final = "workflow.step_added"
 DRAFT_STEP_REMOVED: Final = "workflow.step_removed"
+DRAFT_STEP_MOVED: Final = "workflow.step_moved"
 DRAFT_SETTINGS_CHANGED: Final = "workflow.settings_changed"
+DRAFT_RESTORED: Final = "workflow.draft_restored"
+DRAFT_IMPORTED: Final = "workflow.draft_imported"
 AUTOMATION_SETTINGS_CHANGED: Final = "automation.settings_changed"
 PERSON_PAUSED: Final = "person.paused"
 PERSON_RESUMED: Final = "person.resumed"
@@ -35,7 +38,10 @@ LABELS: Final[dict[str, str | Promise]] = {
     DRAFT_STEP_CHANGED: _("Step of a draft changed"),
     DRAFT_STEP_ADDED: _("Step added to a draft"),
     DRAFT_STEP_REMOVED: _("Step removed from a draft"),
+    DRAFT_STEP_MOVED: _("Step of a draft moved"),
     DRAFT_SETTINGS_CHANGED: _("Settings of a draft changed"),
+    DRAFT_RESTORED: _("Change of a draft undone or redone"),
+    DRAFT_IMPORTED: _("Draft replaced by a file"),
     AUTOMATION_SETTINGS_CHANGED: _("Automation settings changed"),
     PERSON_PAUSED: _("People in a campaign paused"),
     PERSON_RESUMED: _("People in a campaign resumed"),
@@ -58,6 +64,7 @@ FIELDS: Final[dict[str, str | Promise]] = {
     "send_only_in_window": _("Only in the sending window"),
     "on_missing_variable": _("When a value is missing"),
     "append_opt_out": _("Add the opt-out text"),
+    "message_kind": _("What the message is"),
     "retry": _("Retry rule"),
     "is_enabled": _("Switched on"),
     "amount": _("Amount"),
@@ -69,8 +76,72 @@ FIELDS: Final[dict[str, str | Promise]] = {
     "default_send_window": _("Default sending window"),
     "global_daily_limit": _("Daily limit of the workspace"),
     "on_unknown_outcome": _("When the outcome is unknown"),
+    "expire_after_minutes": _("Minutes after which a message is too late"),
+    "one_per_phone": _("One text for a shared number"),
     "changed_people": _("People changed"),
     "unchanged_people": _("People left as they were"),
     "used": _("Used today"),
     "day": _("Day"),
+    "change": _("Undo or redo"),
+    "file": _("File"),
+    "with_steps": _("Steps in its branches"),
+    # What single kinds of step are set to
+    "mode": _("Kind"),
+    "behavior": _("Kind"),
+    "event": _("Event"),
+    "hour": _("Hour"),
+    "minute": _("Minute"),
+    "fallback_hour": _("Hour for people whose best time is not known yet"),
+    "window_days": _("Within how many days"),
+    "root": _("Condition"),
+    "definition": _("Condition"),
+    "filter": _("Condition"),
+    "cases": _("Cases"),
+    "label": _("Name"),
+    "branches": _("Ways"),
+    "variant": _("Way"),
+    "weight": _("Share"),
+    "holdout_percent": _("Held out, in percent"),
+    "to_node": _("Back to which step"),
+    "delay": _("Pause before the next round"),
+    "max_cycles": _("Rounds at most"),
+    "strategy": _("Pace"),
+    "max_attempts": _("How many more times"),
+    "interval_seconds": _("Seconds in between"),
+    "on_exhausted": _("When every try has failed"),
+}
+
+VALUES: Final[dict[str, dict[str, str | Promise]]] = {
+    "on_unknown_outcome": {
+        "continue": _("Go on to the next step"),
+        "hold": _("Stop and wait for a decision"),
+        "reconcile": _("Ask the provider first"),
+    },
+    "on_missing_variable": {
+        "skip": _("Do not send this message to that person"),
+        "send_blank": _("Send it with a gap"),
+    },
+    "message_kind": {"promotional": _("Promotional"), "service": _("Service")},
+    "mode": {
+        "duration": _("Wait"),
+        "until": _("Wait until a date"),
+        "until_time": _("Wait until a time of day"),
+        "until_best_time": _("Wait until the best time"),
+        "for_event": _("Wait for an event"),
+    },
+    "strategy": {"fixed": _("always the same pause"), "exponential": _("twice as long each time")},
+    "on_exhausted": {
+        "fail": _("Mark the person as failed"),
+        "stop": _("The person leaves the workflow"),
+        "skip_step": _("Skip this message and go on"),
+        "continue": _("Go on as if sent"),
+    },
+    "unit": {
+        "minute": _("minutes"),
+        "hour": _("hours"),
+        "day": _("days"),
+        "week": _("weeks"),
+        "month": _("months"),
+        "year": _("years"),
+    },
 }

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from automation import registry
+from automation import registry, subject_events
+from automation.models.definition import WorkflowKind
 from automation.problems import sentence
+from automation.remedies import remedy
 from engine.compile import Compiled, compile_definition
-from engine.types import Definition, NodeSpec, Problem
+from engine.types import Definition, NodeSpec, Problem, Profile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One problem or warning, ready to be shown. `node` is "" when it concerns the whole workflow."""
+    """One problem or warning, ready to be shown. `node` is "" when it concerns the whole workflow.
+
+    `remedy` says what to do about it; "" when the message does.
+    """
 
     code: str
     node: str
     node_name: str
     port: str
     message: str
+    remedy: str = ""
 
     def __str__(self) -> str:
         return f"{self.node_name}: {self.message}" if self.node else self.message
@@ -38,28 +44,39 @@ class Report:
         return not self.problems
 
 
-def compile_registered(definition: Definition) -> Compiled:
-    """Compile with every registered action, variable and field. Asks no database."""
+PROFILES: Mapping[str, Profile] = {
+    WorkflowKind.LIST: Profile.CAMPAIGN,
+    WorkflowKind.JOURNEY: Profile.JOURNEY,
+}
+
+
+def compile_registered(definition: Definition, kind: str = WorkflowKind.LIST) -> Compiled:
+    """Compile with every registered action, variable, field and trigger. Asks no database.
+
+    `kind` is the workflow's: it says which kinds of step there may be and how complete the graph must be.
+    """
     return compile_definition(
         definition,
         actions=registry.action_specs(),
         variables=registry.variable_names(),
         fields=registry.field_types(),
+        profile=PROFILES[kind],
+        triggers=registry.trigger_checks(),
+        events=subject_events.is_available(),
     )
 
 
-def check(definition: Definition) -> Report:
+def check(definition: Definition, kind: str = WorkflowKind.LIST) -> Report:
     """Every reason why `definition` cannot be published in the active workspace, in the active language.
 
-    At most a constant number of queries, whatever the number of steps.
+    At most a constant number of queries, whatever the number of steps. `kind`: see `compile_registered`.
     """
-    compiled = compile_registered(definition)
+    compiled = compile_registered(definition, kind)
     problems = [*compiled.problems, *_workspace_problems(definition)]
-    names = node_names(definition)
     return Report(
         compiled=compiled,
-        problems=_in_words(problems, names),
-        warnings=_in_words([*compiled.warnings, *_action_warnings(definition)], names),
+        problems=_in_words(problems, definition),
+        warnings=_in_words([*compiled.warnings, *_action_warnings(definition)], definition),
     )
 
 
@@ -88,14 +105,17 @@ def _action_warnings(definition: Definition) -> list[Problem]:
     return warnings
 
 
-def _in_words(problems: Iterable[Problem], names: dict[str, str]) -> tuple[Finding, ...]:
+def _in_words(problems: Iterable[Problem], definition: Definition) -> tuple[Finding, ...]:
+    names = node_names(definition)
+    types = {node.key: node.type for node in definition.nodes}
     return tuple(
         Finding(
             code=problem.code,
             node=problem.node,
             node_name=names.get(problem.node, problem.node),
             port=problem.port,
-            message=sentence(problem),
+            message=sentence(problem, types.get(problem.node, "")),
+            remedy=remedy(problem.code),
         )
         for problem in problems
     )

@@ -125,7 +125,8 @@ def _resume(row: WorkflowExecution, now: datetime) -> HandMove:
     """Back to where they stood; whoever became due meanwhile is due now."""
     columns: dict[str, Any] = {"paused_at": None, "paused_from_status": "", "last_error": "", "active_key": 1}
     to = S.WAITING if row.paused_from_status == S.WAITING else S.ACTIVE
-    due = {"next_run_at": row.next_run_at or now, "eligible_at": row.eligible_at or now}
+    again = now if row.waiting_event else row.next_run_at  # what they wait for may have come meanwhile
+    due = {"next_run_at": again or now, "eligible_at": row.eligible_at or now}
     return HandMove(row=row, to=to, columns={**columns, **due})
 
 
@@ -138,10 +139,15 @@ def _remove(row: WorkflowExecution, now: datetime) -> HandMove:
 
 
 def _restart(row: WorkflowExecution, now: datetime) -> HandMove:
-    """The next cycle, with nothing remembered of the one before; the version stays the same."""
+    """The next cycle, with nothing remembered of the one before; the version stays the same.
+
+    Where a goal or the longest stay counts from the entry, this is one: else they would end it at once.
+    """
     graph = compiled(row.workflow_version_id).graph
     position, due = start_position(graph, now, cycle=row.cycle + 1)
-    columns = {**_again(row, position, due), "metadata": {}}
+    counts_from_entry = bool(graph.events) or graph.leaving is not None
+    entered = now if counts_from_entry else row.started_at
+    columns = {**_again(row, position, due), "metadata": {}, "started_at": entered}
     return HandMove(
         row=row, to=S.ACTIVE, columns=columns, data={"reason": "first_step", "cycle": position.cycle}
     )
@@ -162,8 +168,9 @@ def _again(row: WorkflowExecution, position: Position, due: datetime) -> dict[st
         "consumes_budget": entry.graph.consumes_budget(position.node), "entered": position.entered,
         "eligible_at": position.eligible_at, "next_run_at": due, "wake_at": position.wake_at,
         "retry_count": position.retries, "steps_since_wait": position.steps_since_wait,
-        "last_action": position.last_action, "failures": 0, "completed_at": None, "end_reason": "",
-        "last_error": "",
+        "last_action": position.last_action, "variant": position.variant,
+        "is_holdout": position.is_holdout, "waiting_event": "", "failures": 0, "completed_at": None,
+        "end_reason": "", "last_error": "",
     }  # fmt: skip
 
 

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 
-from django.db.models import F, Q
+from django.db import connection
+from django.db.models import Count, F, Q
 
 from automation.models import CounterScope, DailyCounter, WorkflowExecution
 from automation.runtime.policy import RunPolicy
 from automation.states import CLAIMED
+from core.statements import run
 
 Scope = tuple[str, int]
 
@@ -27,16 +29,6 @@ class RunPolicyKey:
     @classmethod
     def of(cls, policy: RunPolicy) -> RunPolicyKey:
         return cls(policy.campaign_id, policy.workflow_id, policy.workspace_id)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Budget:
-    """What is left of today's limits for one campaign; None is no limit."""
-
-    limit: int | None
-    used: int
-    in_flight: int
-    left: int | None
 
 
 def scopes_of(policy: RunPolicy) -> list[tuple[Scope, int | None]]:
@@ -56,41 +48,96 @@ def used_today(policies: Iterable[RunPolicy], day: date) -> dict[Scope, int]:
     return {scope: found.get(scope, 0) for scope in wanted}
 
 
-def budget_of(policy: RunPolicy, now: datetime) -> Budget:
-    """What the scheduler may still claim for this campaign: every limit less used, less on its way."""
-    used = used_today([policy], policy.day(now))
-    limits = scopes_of(policy)
-    if all(limit is None for _, limit in limits):
-        return Budget(limit=None, used=used[limits[0][0]], in_flight=0, left=None)
-    on_way = WorkflowExecution.objects.filter(status__in=CLAIMED, consumes_budget=True)
-    flights = {
-        CounterScope.CAMPAIGN: on_way.filter(campaign_id=policy.campaign_id).count(),
-        CounterScope.WORKFLOW: on_way.filter(workflow_id=policy.workflow_id).count()
-        if policy.workflow_limit is not None
-        else 0,
-        CounterScope.WORKSPACE: on_way.count() if policy.workspace_limit is not None else 0,
-    }
-    lefts = [
-        limit - used[scope] - flights[CounterScope(scope[0])] for scope, limit in limits if limit is not None
-    ]
-    return Budget(
-        limit=policy.campaign_limit,
-        used=used[limits[0][0]],
-        in_flight=flights[CounterScope.CAMPAIGN],
-        left=max(0, min(lefts)),
+class Budgets:
+    """What may still be claimed for the campaigns of one workspace: limits less used, less on its way.
+
+    Two queries for all of them, and none for campaigns without limits; `take` keeps it right while claims
+    are made. It saves useless work only: the truth is `reserve`.
+    """
+
+    def __init__(self, policies: Sequence[RunPolicy], now: datetime) -> None:
+        limited = [policy for policy in policies if any(limit is not None for _, limit in scopes_of(policy))]
+        self._gone: Counter[Scope] = Counter()
+        if limited:
+            self._gone.update(used_today(limited, limited[0].day(now)))
+            self._gone.update(_on_way(limited[0].workspace_id))
+
+    def left(self, policy: RunPolicy) -> int | None:
+        """Units that may be claimed for this campaign now; None is no limit."""
+        rooms = [limit - self._gone[scope] for scope, limit in scopes_of(policy) if limit is not None]
+        return max(0, min(rooms)) if rooms else None
+
+    def take(self, policy: RunPolicy, units: int) -> None:
+        """So many more are on their way."""
+        for scope, _ in scopes_of(policy):
+            self._gone[scope] += units
+
+
+def _on_way(workspace_id: int) -> dict[Scope, int]:
+    """Budgeted steps in the hands of workers. One query, as large as what is in flight."""
+    rows = WorkflowExecution.objects.filter(
+        workspace_id=workspace_id, locked_at__isnull=False, status__in=sorted(CLAIMED), consumes_budget=True
     )
+    found: Counter[Scope] = Counter()
+    for campaign_id, workflow_id, count in rows.values_list("campaign_id", "workflow_id").annotate(
+        rows=Count("pk")
+    ):
+        found[(CounterScope.CAMPAIGN, campaign_id)] += count
+        found[(CounterScope.WORKFLOW, workflow_id)] += count
+        found[(CounterScope.WORKSPACE, workspace_id)] += count
+    return found
 
 
 def reserve(policy: RunPolicy, now: datetime, wanted: int) -> int:
     """Take up to `wanted` units of every limit of the campaign; returns how many were granted.
 
-    Runs inside the caller's transaction: the counter rows are locked in one order (campaign, workflow,
-    workspace; by id within), the smallest room decides, and one conditional UPDATE takes it from all of
-    them, so no limit is passed by any number of workers.
+    Runs inside the caller's transaction: the counter rows are locked by id, the smallest room decides, and
+    it is taken from all of them while they are held, so no limit is passed by any number of workers.
     """
     if wanted <= 0:
         return 0
-    rows = _locked(policy, policy.day(now))
+    day = policy.day(now)
+    if connection.vendor == "postgresql":
+        granted = _take_at_once(policy, day, wanted)
+        if granted is None:  # the first message of the day
+            _make_counters(policy, day)
+            granted = _take_at_once(policy, day, wanted)
+        if granted is None:
+            raise RuntimeError("a daily counter is missing")
+        return granted
+    _make_counters(policy, day)
+    return _take_locked(policy, day, wanted)
+
+
+_TAKE = """
+WITH caps AS (
+  SELECT * FROM unnest(%s::varchar[], %s::bigint[], %s::bigint[]) AS c(scope_type, scope_id, cap)
+), held AS MATERIALIZED (
+  SELECT d.id, d.used, caps.cap FROM automation_dailycounter d JOIN caps USING (scope_type, scope_id)
+  WHERE d.workspace_id = %s::bigint AND d.channel = 'sms' AND d.day = %s::date
+  ORDER BY d.id FOR NO KEY UPDATE OF d
+), room AS (
+  SELECT greatest(0, least(%s::bigint, min(cap - used))) AS granted, count(*) AS found FROM held
+), taken AS (
+  UPDATE automation_dailycounter d SET used = d.used + room.granted FROM held, room
+  WHERE d.id = held.id AND room.found = %s::bigint AND room.granted > 0
+)
+SELECT granted, found FROM room"""
+
+
+def _take_at_once(policy: RunPolicy, day: date, wanted: int) -> int | None:
+    """Lock, decide and take in one statement; None when a counter does not exist yet."""
+    limits = scopes_of(policy)
+    kinds = "{" + ",".join(kind for (kind, _), _ in limits) + "}"
+    ids = "{" + ",".join(str(pk) for (_, pk), _ in limits) + "}"
+    caps = "{" + ",".join("NULL" if limit is None else str(limit) for _, limit in limits) + "}"
+    numbers = [str(policy.workspace_id), day.isoformat(), str(wanted), str(len(limits))]
+    [(granted, found)] = run(_TAKE, [kinds, ids, caps, *numbers])
+    return int(granted) if found == len(limits) else None
+
+
+def _take_locked(policy: RunPolicy, day: date, wanted: int) -> int:
+    rows = _locked(policy, day)
     limits = dict(scopes_of(policy))
     rooms = [limits[key] - row.used for key, row in rows.items() if limits[key] is not None]  # type: ignore[operator]
     granted = max(0, min([wanted, *rooms]))
@@ -104,17 +151,20 @@ def reserve(policy: RunPolicy, now: datetime, wanted: int) -> int:
     return granted
 
 
-def _locked(policy: RunPolicy, day: date) -> dict[Scope, DailyCounter]:
-    keys = [scope for scope, _ in scopes_of(policy)]
+def _make_counters(policy: RunPolicy, day: date) -> None:
     DailyCounter.objects.bulk_create(
         [
             DailyCounter(
                 workspace_id=policy.workspace_id, scope_type=kind, scope_id=pk, channel="sms", day=day
             )
-            for kind, pk in keys
+            for (kind, pk), _ in scopes_of(policy)
         ],
         ignore_conflicts=True,
     )
+
+
+def _locked(policy: RunPolicy, day: date) -> dict[Scope, DailyCounter]:
+    keys = [scope for scope, _ in scopes_of(policy)]
     rows = DailyCounter.objects.filter(_any_of(keys), day=day, channel="sms")
     found = {
         (row.scope_type, row.scope_id): row for row in rows.select_for_update(no_key=True).order_by("pk")
@@ -130,12 +180,20 @@ def _any_of(scopes: Iterable[Scope]) -> Q:
 
 
 def give_back(units: Mapping[tuple[RunPolicyKey, date], int]) -> None:
-    """Return units that no accepted or unknown message used, on the day they were taken."""
+    """Return units that no accepted or unknown message used, on the day they were taken.
+
+    The counters are locked by id first, as `reserve` does it: their kinds would be another order.
+    """
     totals: Counter[tuple[str, int, date]] = Counter()
     for (key, day), count in units.items():
         totals[(CounterScope.CAMPAIGN, key.campaign_id, day)] += count
         totals[(CounterScope.WORKFLOW, key.workflow_id, day)] += count
         totals[(CounterScope.WORKSPACE, key.workspace_id, day)] += count
+    if totals:
+        days = {day for _kind, _pk, day in totals}
+        scopes = _any_of((kind, pk) for kind, pk, _day in totals)
+        rows = DailyCounter.objects.filter(scopes, day__in=days, channel="sms")
+        list(rows.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
     for (kind, pk, day), count in sorted(totals.items()):
         DailyCounter.objects.filter(
             scope_type=kind, scope_id=pk, channel="sms", day=day, used__gte=count

@@ -9,11 +9,11 @@ from django import forms
 from django.utils.translation import gettext_lazy as _
 
 from automation import catalogue
-from automation.builder.drafts import Base
+from automation.builder.claiming import Base
 from automation.builder.window_form import WindowForm
 from automation.models.definition import WorkflowStatus
 from core.formfields import DigitsIntegerField
-from engine.compile_settings import MAX_LIMIT
+from engine.compile_settings import MAX_EXPIRY_MINUTES, MAX_LIMIT
 
 
 def template_choices() -> list[tuple[str, Any]]:
@@ -87,10 +87,25 @@ class SettingsForm(WindowForm):
         max_value=MAX_LIMIT,
         help_text=_("For all campaigns of this workflow together. Empty means no limit of its own."),
     )
+    expire_after_minutes = DigitsIntegerField(
+        label=_("Minutes after which a message is too late"),
+        required=False,
+        min_value=1,
+        max_value=MAX_EXPIRY_MINUTES,
+        help_text=_(
+            "Counted from the moment the step was due. A message that is later is not sent and the walk goes"
+            " on. Empty means never too late."
+        ),
+    )
     on_unknown_outcome = forms.ChoiceField(
         label=_("When nobody knows whether a message was sent"),
         required=False,
-        choices=[("", _("Go on to the next step")), ("hold", _("Stop and wait for a decision"))],
+        choices=[
+            ("", _("Ask the provider first, where it can be asked")),
+            ("continue", _("Go on to the next step")),
+            ("hold", _("Stop and wait for a decision")),
+        ],
+        help_text=_("Such a message is never sent again unless the provider shows that it never had it."),
     )
 
     def __init__(
@@ -100,20 +115,18 @@ class SettingsForm(WindowForm):
         initial = {
             "base": str(base),
             "daily_limit": settings.get("daily_limit"),
-            "on_unknown_outcome": "" if outcome == "continue" else outcome,
+            "expire_after_minutes": settings.get("expire_after_minutes"),
+            "on_unknown_outcome": "" if outcome == "reconcile" else outcome,
         }
         super().__init__(
             *args, stored=settings.get("send_window"), timezone=timezone, initial=initial, **kwargs
         )
-        field = self.fields["on_unknown_outcome"]
-        assert isinstance(field, forms.ChoiceField)
-        if outcome == "reconcile":  # not offered yet, but never dropped unseen
-            field.choices = [*field.choices, (outcome, _("Ask the provider first"))]  # type: ignore[misc]
 
     def settings(self) -> dict[str, Any]:
         """The keys this form knows, as they are to be stored."""
         return {
             "send_window": self.window(),
             "daily_limit": self.cleaned_data["daily_limit"],
+            "expire_after_minutes": self.cleaned_data["expire_after_minutes"],
             "on_unknown_outcome": self.cleaned_data["on_unknown_outcome"] or None,
         }

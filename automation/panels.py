@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import F, QuerySet, Value
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
@@ -16,13 +17,16 @@ from automation.states import LIVE
 from core import clock
 from core.pagination import paginate
 from sms import reasons as sms_reasons
-from sms.models import SmsLog
+from sms.inbound import queries as inbound
+from sms.inbound.hooks import Subject
+from sms.models import InboundSms, SmsLog
 from targets.models import Target
 from targets.panels import Built, Panel
 from workspaces.http import MemberRequest
 from workspaces.permissions import Perm
 
 PAGE = 30
+EVENT, HEARD = "event", "heard"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,16 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Heard:
+    """What the person wrote to one of our lines, and what it did."""
+
+    text: str
+    line: str
+    effect: str
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     at: datetime
     label: str
@@ -50,6 +64,7 @@ class Line:
     until: datetime | None
     actor: str
     message: Message | None
+    heard: Heard | None = None
 
 
 def is_visible(request: HttpRequest) -> bool:
@@ -62,20 +77,52 @@ def is_visible(request: HttpRequest) -> bool:
 
 
 def build(request: MemberRequest, target: Target) -> Built:
-    """Two live lists: current campaigns, then events newest first. Constant queries."""
-    events = WorkflowExecutionEvent.objects.filter(subject_type="target", subject_id=target.pk)
-    rows = events.select_related("node", "campaign", "actor_user").order_by("-occurred_at", "-pk")
-    page = paginate(request, rows, size=PAGE)
+    """Two live lists: current campaigns, then events and replies newest first. Constant queries."""
+    page = paginate(request, _moments(target), size=PAGE)
     current = WorkflowExecution.objects.filter(
         subject_type="target", subject_id=target.pk, status__in=sorted(LIVE)
     ).select_related("campaign", "current_node")
     context: dict[str, Any] = {
         "current": list(current.order_by("-pk")),
-        "lines": lines(list(page.object_list)),
+        "lines": _told(list(page.object_list)),
         "page": page,
         "now": clock.now(),
     }
     return "automation/timeline.html", context
+
+
+def _moments(target: Target) -> QuerySet[Any, tuple[datetime, str, int]]:
+    """When something happened to the person or came from them: time, kind and row, newest first."""
+    events = WorkflowExecutionEvent.objects.filter(subject_type="target", subject_id=target.pk)
+    heard = inbound.of_person(Subject("target", target.pk), (target.mobile, target.landline))
+    parts = [rows.annotate(at=F("received_at"), kind=Value(HEARD)) for rows in heard]
+    told = events.annotate(at=F("occurred_at"), kind=Value(EVENT)).order_by()
+    columns = ("at", "kind", "pk")
+    listed = told.values_list(*columns).union(*(part.values_list(*columns) for part in parts), all=True)
+    return listed.order_by("-at", "kind", "-pk")
+
+
+def _told(moments: Sequence[tuple[datetime, str, int]]) -> list[Line]:
+    """These moments in words, in their order. Three queries at most."""
+    wanted = [pk for _at, kind, pk in moments if kind == EVENT]
+    rows = WorkflowExecutionEvent.objects.filter(pk__in=wanted)
+    events = list(rows.select_related("node", "campaign", "actor_user")) if wanted else []
+    found = {(EVENT, event.pk): line for event, line in zip(events, lines(events), strict=True)}
+    heard = inbound.by_ids(pk for _at, kind, pk in moments if kind == HEARD)
+    found |= {(HEARD, pk): _heard(row) for pk, row in heard.items()}
+    return [found[kind, pk] for _at, kind, pk in moments if (kind, pk) in found]
+
+
+def _heard(row: InboundSms) -> Line:
+    outcome = getattr(row, "outcome", None)
+    return Line(
+        at=row.received_at, label=str(_("Message received")), tone="info", campaign="", step="", reason="",
+        until=None, actor="", message=None,
+        heard=Heard(
+            text=row.text, line=row.line, effect=outcome.effect if outcome else "",
+            label=outcome.get_effect_display() if outcome else str(_("Waiting")),
+        ),
+    )  # fmt: skip
 
 
 def lines(events: Sequence[WorkflowExecutionEvent]) -> list[Line]:

@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
-from engine.types import Problem
+from core.dates import in_digits_of_the_reader
+from engine.types import NodeType, Port, Problem
 
 SENTENCES: dict[str, str | Promise] = {
     # The whole
@@ -47,6 +48,11 @@ SENTENCES: dict[str, str | Promise] = {
     "settings_malformed": _("The settings of the workflow cannot be read."),
     "settings_key_unknown": _("A workflow has no setting called “%(key)s”."),
     "settings_value_invalid": _("The value of the workflow setting “%(key)s” is not valid."),
+    "settings_only_in_journeys": _("Only a journey can have the setting “%(key)s”."),
+    "exit_criteria_invalid": _("The criteria for leaving: %(reason)s"),
+    "reentry_twice": _(
+        "Coming back is limited by hours and by day at once: keep either the pause in hours or the day."
+    ),
     "duration_missing": _("Say how long: a number and a unit."),
     "duration_amount_invalid": _("The duration must be a whole number of 1 or more."),
     "duration_unit_unknown": _("“%(unit)s” is not a unit of time that can be used here."),
@@ -55,6 +61,7 @@ SENTENCES: dict[str, str | Promise] = {
     "wait_hour_invalid": _("Choose the time of day: an hour from 0 to 23 and a minute from 0 to 59."),
     "wait_fallback_hour_invalid": _("Choose the hour, 0 to 23, for people whose best time is not known yet."),
     "event_missing": _("Choose the event."),
+    "event_reserved": _("“%(event)s” is reserved for the product itself; choose another event."),
     "goal_window_invalid": _("Say within how many days the event counts: 1 to %(max)s."),
     "switch_cases_count": _("A switch needs 1 to %(max)s cases."),
     "switch_case_malformed": _("The case “%(port)s” cannot be read."),
@@ -81,7 +88,11 @@ SENTENCES: dict[str, str | Promise] = {
     "condition_malformed": _("The condition cannot be read."),
     "condition_too_big": _("The condition has too many parts or is too deeply nested."),
     "condition_group_size": _("A group in the condition has the wrong number of parts."),
-    "condition_event_unsupported": _("A workflow of this kind cannot ask about events."),
+    "condition_event_unsupported": _(
+        "A condition here cannot ask how often an event happened; ask about the person instead."
+    ),
+    "condition_count_invalid": _("Say how often: a whole number of 0 or more."),
+    "condition_days_invalid": _("Say within how many days: 1 to %(max)s."),
     "condition_field_unknown": _("There is no field “%(field)s” to ask about."),
     "condition_operator_unknown": _("There is no comparison “%(operator)s”."),
     "condition_operator_unfit": _("“%(field)s” cannot be compared with “%(operator)s”."),
@@ -151,21 +162,28 @@ def register_sentences(sentences: Mapping[str, str | Promise]) -> None:
     SENTENCES.update(sentences)
 
 
-def port_label(port: str) -> str:
-    """An exit in the active language: `case_2` is “case 2”; an unknown one stays as it is."""
+def port_label(port: str, node_type: str = "") -> str:
+    """An exit in the active language, digits too: `case_2` is “case 2”; an unknown one stays as it is.
+
+    `node_type`: the kind of the step, where it is known.
+    """
+    if node_type == NodeType.SWITCH and port == Port.DEFAULT:
+        return _now("none of these")
     word, _underscore, number = port.partition("_")
     if word in _NUMBERED_PORTS and number.isdecimal():
-        return str(_NUMBERED_PORTS[word]) % {"number": number}
+        return str(_NUMBERED_PORTS[word]) % in_digits_of_the_reader({"number": int(number)})
     return str(PORTS.get(port, port))
 
 
-def sentence(problem: Problem) -> str:
-    """`problem` in the active language. Plain text: whoever shows it in a page escapes it."""
+def sentence(problem: Problem, node_type: str = "") -> str:
+    """`problem` of such a step in the active language. Plain text: whoever shows it in a page escapes it."""
     values = defaultdict(str, problem.fields)
     values["code"] = problem.code
-    values["port"] = port_label(problem.port)
+    values["port"] = port_label(problem.port, node_type)
     values["kind"] = str(KINDS.get(values["kind"], values["kind"]))
     values["day"] = str(DAYS.get(values["day"], values["day"]))
+    if problem.code == "exit_criteria_invalid":
+        values["reason"] = sentence(Problem(code=values["reason"], fields=problem.fields))
     template = SENTENCES.get(problem.code)
     if template is None:
         return _now("This cannot be published as it is (%(code)s).") % values

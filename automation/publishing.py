@@ -24,6 +24,7 @@ from automation.models.definition import (
     WorkflowStatus,
     WorkflowVersion,
 )
+from automation.models.draft_state import DraftState
 from automation.models.execution import WorkflowExecution
 from automation.states import LIVE
 from core import clock
@@ -133,10 +134,11 @@ def publish(workflow: Workflow, *, user: User | None, note: str = "") -> Workflo
     draft = WorkflowVersion.objects.filter(workflow=workflow, status=VersionStatus.DRAFT).first()
     if draft is None:
         raise Refused(_("There is no draft to publish."), code="no_draft")
-    report = check(load_definition(draft))
+    report = check(load_definition(draft), workflow.kind)
     graph = report.compiled.graph
     if graph is None or not report.is_publishable:
         raise Invalid(_("The draft cannot be published yet."), problems=list(report.problems))
+    DraftState.objects.filter(version=draft).delete()  # what is published can no longer be undone
     replaced = workflow.published_version
     _mark_budget(draft, [key for key in graph.nodes if graph.consumes_budget(key)])
     _make_published(workflow, draft, user=user, note=note)

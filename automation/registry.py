@@ -14,7 +14,7 @@ from django.utils.functional import Promise
 
 from automation.fields import ConditionField
 from automation.variables import Variable
-from engine.compile import ActionSpec
+from engine.compile import ActionSpec, TriggerCheck
 from engine.types import FieldType, NodeSpec, Problem
 
 Label = str | Promise
@@ -46,7 +46,17 @@ class ActionPlugin:
     warn: Callable[[Mapping[str, Any]], list[Problem]] = _no_warnings
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TriggerPlugin:
+    """One way into a journey besides `manual`: the subtype of its start, and the check of its config."""
+
+    subtype: str
+    label: Label
+    check: TriggerCheck
+
+
 _actions: dict[str, ActionPlugin] = {}
+_triggers: dict[str, TriggerPlugin] = {}
 _variables: dict[str, Variable] = {}
 _fields: dict[str, ConditionField] = {}
 
@@ -59,6 +69,25 @@ def register_action(plugin: ActionPlugin) -> None:
 def unregister_action(subtype: str) -> None:
     """Take an action away; nothing happens if there is none."""
     _actions.pop(subtype, None)
+
+
+def register_trigger(plugin: TriggerPlugin) -> None:
+    """Offer a way into journeys; the same subtype again replaces it."""
+    _triggers[plugin.subtype] = plugin
+
+
+def unregister_trigger(subtype: str) -> None:
+    """Take a way in away; nothing happens if there is none."""
+    _triggers.pop(subtype, None)
+
+
+def triggers() -> tuple[TriggerPlugin, ...]:
+    return tuple(_triggers.values())
+
+
+def trigger_checks() -> Mapping[str, TriggerCheck]:
+    """Subtype -> the check of the config of such a start."""
+    return {subtype: plugin.check for subtype, plugin in _triggers.items()}
 
 
 def register_variable(variable: Variable) -> None:

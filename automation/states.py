@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from django.db import models
 from django.utils.translation import gettext_lazy as _
 
@@ -58,6 +60,20 @@ class EndReason(models.TextChoices):
     REMOVED_BY_USER = "removed_by_user", _("Removed by a colleague")
     TARGET_STATUS_CHANGED = "target_status_changed", _("The person's status changed")
     POISON = "poison", _("The step could not be run")
+    GOAL_REACHED = "goal_reached", _("Reached the goal")
+    NO_NEXT_NODE = "no_next_node", _("Came to the end of the path")
+    EXIT_CRITERIA = "exit_criteria", _("Met the criteria for leaving")
+    MAX_DURATION = "max_duration", _("Stayed as long as people may stay")
+
+
+JOURNEY_END: Mapping[EndReason, ExecutionStatus] = {
+    EndReason.FINISHED: S.COMPLETED,
+    EndReason.GOAL_REACHED: S.COMPLETED,
+    EndReason.NO_NEXT_NODE: S.COMPLETED,
+    EndReason.EXIT_CRITERIA: S.EXITED,
+    EndReason.MAX_DURATION: S.EXITED,
+}
+"""How a journey may end for somebody, and the status each reason goes with."""
 
 
 class ExecutionEventType(models.TextChoices):
@@ -73,6 +89,7 @@ class ExecutionEventType(models.TextChoices):
     DEFERRED_PROVIDER = "deferred_provider", _("Waits for the SMS channel")
     BLACKLISTED = "blacklisted", _("Stopped: on the blacklist")
     SKIPPED = "skipped", _("Step skipped")
+    SUPPRESSED = "suppressed", _("Held out: passed by without effect")
     PAUSED = "paused", _("Paused")
     RESUMED = "resumed", _("Resumed")
     REMOVED = "removed", _("Removed")

@@ -7,9 +7,8 @@ token: a worker that lost its lease changes nothing.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from django.db.models import F, QuerySet
@@ -17,7 +16,8 @@ from django.db.models import F, QuerySet
 from automation.models import WorkflowExecution
 from automation.runtime.events import event_row, store
 from automation.states import CLAIMED, EDGES, ENDED, LIVE, EndReason, ExecutionEventType, ExecutionStatus
-from core.bulk import update_from_values, update_returning
+from core.bulk import update_from_values
+from core.tenancy import current_workspace_id
 from core.transitions import IllegalTransition, sources_of
 from engine.types import Position
 
@@ -25,8 +25,7 @@ S = ExecutionStatus
 POISON_AFTER = 3  # a step that was begun so often in a row and brought no progress is given up
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Move:
+class Move(NamedTuple):
     """Where one processed execution goes. `node_id` and `consumes_budget` describe the step it stands at."""
 
     execution_id: int
@@ -40,30 +39,41 @@ class Move:
     end_reason: str = ""
     last_error: str = ""
     clears_metadata: bool = False
-    metadata: Mapping[str, Any] | None = None
+    event: str = ""  # ends the wait, if it comes
 
 
 def take(ids: Sequence[int], token: UUID, now: datetime) -> set[int]:
     """queued -> processing for the executions still held by `token`; returns those that were taken."""
-    rows = WorkflowExecution.objects.filter(pk__in=ids, lock_token=token, status=S.QUEUED)
+    columns = {"status": S.PROCESSING, "locked_at": now, "last_run_at": now}
     return set(
-        update_returning(
-            rows, status=S.PROCESSING, locked_at=now, last_run_at=now, revision=F("revision") + 1
+        update_from_values(
+            WorkflowExecution,
+            [{"id": pk, **columns} for pk in ids],
+            guard={"workspace_id": current_workspace_id(), "status": S.QUEUED, "lock_token": token},
+            increment=["revision"],
         )
     )
 
 
 def apply_moves(moves: Iterable[Move], token: UUID) -> set[int]:
-    """processing -> wherever each walk went, in one UPDATE guarded by `token`; returns the moved ids."""
-    rows = [_columns(move) for move in moves]
-    return set(
-        update_from_values(
-            WorkflowExecution,
-            rows,
-            guard={"status": S.PROCESSING, "lock_token": token},
-            increment=["revision"],
-        )
-    )
+    """processing -> wherever each walk went, guarded by `token`; returns the moved ids.
+
+    One UPDATE, and another one when some of them forget their run-time variables: those of all the others
+    stay as they are and need not be written.
+    """
+    kept: list[dict[str, Any]] = []
+    cleared: list[dict[str, Any]] = []
+    for move in moves:
+        if move.clears_metadata:
+            cleared.append({**_columns(move), "metadata": {}})
+        else:
+            kept.append(_columns(move))
+    guard = {"workspace_id": current_workspace_id(), "status": S.PROCESSING, "lock_token": token}
+    return {
+        pk
+        for rows in (kept, cleared)
+        for pk in update_from_values(WorkflowExecution, rows, guard=guard, increment=["revision"])
+    }
 
 
 def _columns(move: Move) -> dict[str, Any]:
@@ -84,6 +94,9 @@ def _columns(move: Move) -> dict[str, Any]:
         "retry_count": position.retries,
         "steps_since_wait": position.steps_since_wait,
         "last_action": position.last_action,
+        "variant": position.variant,
+        "is_holdout": position.is_holdout,
+        "waiting_event": move.event,
         "lock_token": None,
         "locked_at": None,
         "failures": 0,
@@ -92,19 +105,19 @@ def _columns(move: Move) -> dict[str, Any]:
         "paused_from_status": S.ACTIVE if move.to == S.PAUSED else "",
         "end_reason": move.end_reason,
         "last_error": move.last_error[:500],
-        "metadata": {} if move.clears_metadata else dict(move.metadata or {}),
         "updated_at": move.at,
     }
 
 
 def mark_erring(ids: Collection[int], token: UUID, now: datetime) -> list[WorkflowExecution]:
-    """queued -> processing -> active for executions whose step raised an error, whatever their row holds;
+    """queued or processing -> active for executions whose step raised an error, whatever their row holds;
     the third time in a row they are poison: failed. Returns them as they are then.
 
     An error may be the database's or a moment's. It must not end somebody's walk the first time.
     """
-    taken = take(list(ids), token, now)
-    mine = WorkflowExecution.objects.filter(pk__in=taken, lock_token=token, status=S.PROCESSING)
+    take(list(ids), token, now)
+    mine = WorkflowExecution.objects.filter(pk__in=ids, lock_token=token, status=S.PROCESSING)
+    erring = list(mine.values_list("pk", flat=True))
     common: dict[str, Any] = {
         "lock_token": None,
         "locked_at": None,
@@ -117,7 +130,7 @@ def mark_erring(ids: Collection[int], token: UUID, now: datetime) -> list[Workfl
         status=S.FAILED, active_key=None, completed_at=now, end_reason=EndReason.POISON, **common
     )
     mine.update(status=S.ACTIVE, **common)
-    return list(WorkflowExecution.objects.filter(pk__in=taken))
+    return list(WorkflowExecution.objects.filter(pk__in=erring))
 
 
 def put_back(ids: Collection[int], token: UUID) -> int:

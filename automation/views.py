@@ -18,9 +18,11 @@ from automation.builder.steps import Drawing, draw
 from automation.checking import Report, check
 from automation.forms import CreateForm, NameForm, PublishForm, WorkflowFilter
 from automation.models.definition import VersionStatus, Workflow, WorkflowVersion
-from core.errors import DomainError, Invalid, Refused
+from automation.publish_contract import contract_of
+from core.errors import DomainError, Invalid, NotFound, Refused
 from core.pagination import paginate
 from core.text import to_latin_digits
+from engine.types import Definition
 from workspaces.decorators import permission_required
 from workspaces.http import MemberRequest
 from workspaces.permissions import Perm, has_perm
@@ -73,16 +75,18 @@ def detail_page(
     versions = queries.versions_of(workflow)
     draft = next((v for v in versions if v.status == VersionStatus.DRAFT), None)
     shown = workflow.published_version or draft
-    report = check(publishing.load_definition(draft)) if draft else None
-    context = {
+    loaded = {row.pk: publishing.load_definition(row) for row in {shown, draft} if row is not None}
+    report = check(loaded[draft.pk], workflow.kind) if draft else None
+    context: dict[str, Any] = {
         "workflow": workflow,
         "versions": versions,
         "draft": draft,
         "report": report,
         "shown": shown,
-        "drawing": _drawing(request, shown, report if shown is draft else None) if shown else None,
+        "drawing": _drawing(request, loaded[shown.pk], report if shown is draft else None) if shown else None,
         "campaigns": _campaigns(request, workflow),
         "publish_form": PublishForm(),
+        "contract": contract_of(workflow, draft, request.workspace.timezone, loaded) if draft else None,
         "refusal": refusal,
         "can": rights(request),
     }
@@ -142,6 +146,26 @@ def new_draft(request: MemberRequest, pk: int) -> HttpResponse:
     return redirect("automation:builder", pk)
 
 
+@require_safe
+@permission_required(Perm.WORKFLOWS_VIEW)
+def publish_plan(request: MemberRequest, pk: int) -> HttpResponse:
+    """What publishing the draft would mean: for whom, on which step, and which texts differ."""
+    workflow = queries.workflow_for(pk)
+    draft = queries.draft_of(workflow)
+    if draft is None:
+        raise NotFound(_("There is no draft to publish."))
+    loaded = {draft.pk: publishing.load_definition(draft)}
+    context = {
+        "workflow": workflow,
+        "draft": draft,
+        "report": check(loaded[draft.pk], workflow.kind),
+        "contract": contract_of(workflow, draft, request.workspace.timezone, loaded),
+        "publish_form": PublishForm(),
+        "can": rights(request),
+    }
+    return render(request, "automation/workflows/publish.html", context)
+
+
 @require_POST
 @permission_required(Perm.WORKFLOWS_PUBLISH)
 def publish(request: MemberRequest, pk: int) -> HttpResponse:
@@ -193,10 +217,10 @@ def _status(form: Any) -> int:
     return 422 if form.is_bound else 200
 
 
-def _drawing(request: MemberRequest, shown: WorkflowVersion, report: Report | None) -> Drawing:
+def _drawing(request: MemberRequest, shown: Definition, report: Report | None) -> Drawing:
     found = (report.problems, report.warnings) if report else ((), ())
     return draw(
-        publishing.load_definition(shown),
+        shown,
         timezone=request.workspace.timezone,
         problems=found[0],
         warnings=found[1],

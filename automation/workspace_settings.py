@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from automation import audit_events
 from automation.models import AutomationSettings
+from core.tenancy import workspace_scope
 from sms.sections import SettingsSection
 from workspaces import audit
 from workspaces.models import User, Workspace
@@ -26,7 +27,9 @@ def current(workspace_id: int) -> AutomationSettings:
 
 
 def is_enabled(workspace_id: int) -> bool:
-    return current(workspace_id).enabled
+    """Also for callers without a workspace of their own: a provider's post opens none."""
+    with workspace_scope(workspace_id):
+        return current(workspace_id).enabled
 
 
 def make_form(workspace: Workspace, data: QueryDict | None) -> BaseForm:

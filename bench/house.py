@@ -7,8 +7,9 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import timedelta
 from statistics import median
 from typing import Any
 from urllib.parse import urlsplit
@@ -36,16 +37,22 @@ def database_url() -> str:
     return url
 
 
-def set_up() -> None:
-    """Create the database, the tables and Django."""
-    url = database_url()
+def new_database(url: str) -> None:
+    """Drop the database that `url` names, if it exists, and create it empty."""
     name = urlsplit(url).path.lstrip("/")
-    admin = url.rsplit("/", 1)[0] + "/postgres"
-    with psycopg.connect(admin, autocommit=True) as connection:
+    with psycopg.connect(url.rsplit("/", 1)[0] + "/postgres", autocommit=True) as connection:
         connection.execute(f'DROP DATABASE IF EXISTS "{name}"')
         connection.execute(f'CREATE DATABASE "{name}"')
-    os.environ["TEST_DATABASE_URL"] = url
-    os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings_test"
+
+
+def set_up(environment: Mapping[str, str] | None = None) -> None:
+    """Create the database, the tables and Django; with `environment` as an installation of its own."""
+    if environment is None:
+        new_database(database_url())
+        environment = {
+            "TEST_DATABASE_URL": database_url(), "DJANGO_SETTINGS_MODULE": "config.settings_test",
+        }  # fmt: skip
+    os.environ.update(environment)
     import django
 
     django.setup()
@@ -54,41 +61,57 @@ def set_up() -> None:
     call_command("migrate", verbosity=0)
 
 
-def one_campaign(*, rows: int, due: int, targets: bool) -> Any:
-    """A running campaign with `rows` executions, the first `due` of them due at the send step."""
+def one_campaign(*, rows: int, due: int, targets: bool, slug: str = "bench", provider_url: str = "") -> Any:
+    """A running campaign in a workspace of its own with `rows` executions, `due` of them due at the send step.
+
+    Those that are due lie all over the table and in no order, as in a campaign that has run for a while; each
+    carries some 200 bytes of run-time variables. With `targets` every execution has its person.
+    """
     from django.db import connection
 
-    from automation.models import AutomationSettings
+    from automation.models import WorkflowExecution
     from campaigns.models import Campaign
-    from core.crypto import seal
-    from sms.models import ProviderAccount, SmsSettings
-    from workspaces.models import Workspace
+    from targets.models import Target
 
-    workspace = Workspace.objects.create(name="بازار", slug="bench")
-    AutomationSettings.unscoped.create(workspace=workspace)
-    SmsSettings.unscoped.create(workspace=workspace)
-    account = ProviderAccount(
-        workspace=workspace, kind="bench", title="bench", lines=["50001"], is_primary=True
-    )
-    account.sealed_credentials = seal(json.dumps({"name": "bench"}), bound_to=account.seal_binding)
-    account.rate_per_second = 0
-    account.save()
+    workspace = _workspace(slug, provider_url)
     version, node_ids = _version(workspace)
     campaign = Campaign.unscoped.create(
         workspace=workspace, name="پاییز", workflow=version.workflow, workflow_version=version, status="active",
         daily_limit=10_000_000,
     )  # fmt: skip
-    node = node_ids["n_000001"]
+    values = {
+        "w": workspace.pk, "c": campaign.pk, "f": version.workflow_id, "v": version.pk,
+        "node": node_ids["n_000001"], "n": rows, "due": due, "from": Target.unscoped.count(),
+    }  # fmt: skip
+    if connection.vendor == "sqlite":
+        _fill_by_rows(campaign, values)
+        return campaign
+    if targets:
+        fill(Target, PEOPLE, "generate_series(1, %(n)s) i", values)
+    fill(WorkflowExecution, WALKS, SCATTERED, values)
     with connection.cursor() as cursor:
-        if targets:
-            cursor.execute(_TARGETS, {"w": workspace.pk, "n": due})
-        cursor.execute(
-            _EXECUTIONS,
-            {"w": workspace.pk, "c": campaign.pk, "f": version.workflow_id, "v": version.pk, "node": node,
-             "n": rows, "due": due},
-        )  # fmt: skip
         cursor.execute("VACUUM ANALYZE")
     return campaign
+
+
+def _workspace(slug: str, provider_url: str) -> Any:
+    """A workspace that sends through the stub, or through the panel at `provider_url`."""
+    from automation.models import AutomationSettings
+    from core.crypto import seal
+    from sms.models import ProviderAccount, SmsSettings
+    from workspaces.models import Workspace
+
+    workspace = Workspace.objects.create(name="بازار", slug=slug)
+    AutomationSettings.unscoped.create(workspace=workspace)
+    SmsSettings.unscoped.create(workspace=workspace)
+    account = ProviderAccount(
+        workspace=workspace, kind="melipayamak" if provider_url else "bench", title="bench", lines=["50001"],
+        is_primary=True, base_url=provider_url, rate_per_second=0,
+    )  # fmt: skip
+    secrets = {"username": "bench", "password": "bench"} if provider_url else {"name": "bench"}
+    account.sealed_credentials = seal(json.dumps(secrets), bound_to=account.seal_binding)
+    account.save()
+    return workspace
 
 
 def _version(workspace: Any) -> Any:
@@ -111,24 +134,78 @@ def _version(workspace: Any) -> Any:
     return version, {node.node_key: node.pk for node in nodes}
 
 
-_TARGETS = """
-INSERT INTO targets_target (id, created_at, updated_at, workspace_id, external_id, name, first_name, last_name, mobile,
-  landline, email, province, city, status, priority, traits, search_text)
-SELECT i, now(), now(), %(w)s, '', '', 'نفر' || i, '', '09' || lpad(i::text, 9, '0'), '', '', '', '', 'new',
-  'normal', '{}', ''
-FROM generate_series(1, %(n)s) i"""
+PEOPLE = {
+    "id": "%(from)s + i",
+    "created_at": "now()",
+    "updated_at": "now()",
+    "workspace_id": "%(w)s",
+    "name": "'نفر' || i",
+    "first_name": "'نفر' || i",
+    "mobile": "'09' || lpad((%(from)s + i)::text, 9, '0')",
+    "traits": "'{}'",
+}
+WALKS = {
+    "created_at": "now()",
+    "updated_at": "now()",
+    "workspace_id": "%(w)s",
+    "campaign_id": "%(c)s",
+    "workflow_id": "%(f)s",
+    "workflow_version_id": "%(v)s",
+    "current_node_id": "%(node)s",
+    "subject_id": "%(from)s + i",
+    "status": "CASE WHEN due THEN 'active' ELSE 'waiting' END",
+    "active_key": "1",
+    "consumes_budget": "true",
+    "started_at": "now()",
+    "eligible_at": "now() - interval '1 hour'",
+    "next_run_at": "CASE WHEN due THEN now() - (i * 104729::bigint %% 3600000) * interval '1 millisecond' "
+    "ELSE now() + interval '30 days' + i * interval '1 second' END",
+    "metadata": "jsonb_build_object('code', '0912' || lpad((i %% 10000000)::text, 7, '0'), "
+    "'label', 'کاربر ' || i, 'plan', 'gold', 'amount', i %% 100000, "
+    "'last', jsonb_build_object('node', 'node_' || (i %% 6), 'n', i %% 7))",
+}
+SCATTERED = (
+    "(SELECT i, (i * 7919::bigint) %% %(n)s < %(due)s AS due FROM generate_series(1, %(n)s) i) AS people"
+)
 
-_EXECUTIONS = """
-INSERT INTO automation_workflowexecution (created_at, updated_at, workspace_id, campaign_id, workflow_id,
-  workflow_version_id, subject_type, subject_id, current_node_id, status, active_key, cycle, consumes_budget, entered,
-  eligible_at, next_run_at, retry_count, steps_since_wait, last_action, revision, failures, started_at,
-  paused_from_status, end_reason, last_error, metadata)
-SELECT now(), now(), %(w)s, %(c)s, %(f)s, %(v)s, 'target', i, %(node)s,
-  CASE WHEN i <= %(due)s THEN 'active' ELSE 'waiting' END, 1, 1, true, false,
-  now() - interval '1 hour', CASE WHEN i <= %(due)s THEN now() - interval '1 hour' + i * interval '1 millisecond'
-                                  ELSE now() + interval '30 days' + i * interval '1 second' END,
-  0, 0, '', 0, 0, now(), '', '', '', '{}'
-FROM generate_series(1, %(n)s) i"""
+
+def fill(model: Any, columns: Mapping[str, str], source: str, values: Mapping[str, Any]) -> None:
+    """Insert what `source` gives, column by column in SQL; what is not named takes the model's default."""
+    from django.db import connection
+
+    others = [
+        field
+        for field in model._meta.concrete_fields
+        if field.column not in columns and not field.primary_key and not field.null
+    ]
+    defaults = {field.column: field.get_db_prep_save(field.get_default(), connection) for field in others}
+    names = ", ".join([*columns, *defaults])
+    picks = ", ".join([*columns.values(), *(f"%({column})s" for column in defaults)])
+    statement = f"INSERT INTO {model._meta.db_table} ({names}) SELECT {picks} FROM {source}"
+    with connection.cursor() as cursor:
+        cursor.execute(statement, {**defaults, **values})
+
+
+def _fill_by_rows(campaign: Any, values: Mapping[str, Any]) -> None:
+    """The same people on SQLite, none of them due yet."""
+    from automation.models import WorkflowExecution
+    from core import clock
+    from targets.models import Target
+
+    now = clock.now()
+    people = Target.unscoped.bulk_create(
+        Target(workspace_id=campaign.workspace_id, first_name=f"نفر{i}", mobile=f"09{i:09d}")
+        for i in range(values["n"])
+    )
+    WorkflowExecution.unscoped.bulk_create(
+        WorkflowExecution(
+            workspace_id=campaign.workspace_id, campaign=campaign, workflow_id=values["f"],
+            workflow_version_id=values["v"], current_node_id=values["node"], subject_id=person.pk,
+            status="waiting", active_key=1, consumes_budget=True, started_at=now, eligible_at=now,
+            next_run_at=now + timedelta(days=30),
+        )
+        for person in people
+    )  # fmt: skip
 
 
 class Stub:

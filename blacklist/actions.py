@@ -83,7 +83,8 @@ def add(
     """Block every readable value, in any spelling. A constant number of statements.
 
     A value that was unblocked earlier is blocked again and takes the new source and reason; one that is
-    blocked already keeps what it has, so an import cannot turn an opt-out into something weaker.
+    blocked already keeps its reason, so an import cannot turn an opt-out into something weaker. Only the
+    source of a person's own no becomes the new one: from then on the person alone cannot lift it.
     """
     reading = _read(channel, values)
     reasons = {"source": source, "reason": reason, "description": description}
@@ -93,9 +94,10 @@ def add(
     if reading.values:
         with workspace_scope(workspace_id), transaction.atomic():
             lock_contacts(workspace_id, reading.values, exclusive=True)
-            active = _states(channel, reading.values)
+            states = _states(channel, reading.values)
+            active = {value for value, (is_active, _source) in states.items() if is_active}
             for value in reading.values:
-                (added if value not in active else already if active[value] else again).append(value)
+                (added if value not in states else already if value in active else again).append(value)
             BlacklistEntry.objects.bulk_create(
                 BlacklistEntry(
                     workspace_id=workspace_id, channel=channel, value=value, created_by=user, **reasons
@@ -103,16 +105,30 @@ def add(
                 for value in added
             )
             _activate(BlacklistEntry.objects.filter(channel=channel, value__in=again), again, user, **reasons)
+            _take_over(channel, [v for v in already if states[v][1] == Source.OPT_OUT], source, user)
             _audit_add(channel, added, again, reasons, user)
     return AddResult(
         added=tuple(added), reactivated=tuple(again), already=tuple(already), invalid=tuple(reading.invalid)
     )
 
 
-def _states(channel: str, values: list[str]) -> dict[str, bool]:
-    """Whether each known value is active now."""
+def _states(channel: str, values: list[str]) -> dict[str, tuple[bool, str]]:
+    """Whether each known value is active now, and by which source."""
     rows = BlacklistEntry.objects.filter(channel=channel, value__in=values)
-    return dict(rows.values_list("value", "is_active"))
+    return {value: (active, by) for value, active, by in rows.values_list("value", "is_active", "source")}
+
+
+def _take_over(channel: str, values: list[str], source: str, user: User | None) -> None:
+    """Somebody else blocks people who said no themselves: their yes must not lift that block."""
+    if values and source != Source.OPT_OUT:
+        rows = BlacklistEntry.objects.filter(channel=channel, value__in=values, source=Source.OPT_OUT)
+        rows.update(source=source, updated_at=clock.now())
+        old, new = {"source": Source.OPT_OUT}, {"source": source}
+        _record(_added_event(source), channel, values, user, old=old, new=new)
+
+
+def _added_event(source: str) -> str:
+    return "blacklist.imported" if source == Source.IMPORT else "blacklist.added"
 
 
 def _activate(rows: QuerySet[BlacklistEntry], values: list[str], user: User | None, **columns: str) -> None:
@@ -130,19 +146,24 @@ def _activate(rows: QuerySet[BlacklistEntry], values: list[str], user: User | No
 def _audit_add(
     channel: str, added: list[str], again: list[str], reasons: Mapping[str, str], user: User | None
 ) -> None:
-    event = "blacklist.imported" if reasons["source"] == Source.IMPORT else "blacklist.added"
     if added:
-        _record(event, channel, added, user, old=None, new=reasons)
+        _record(_added_event(str(reasons["source"])), channel, added, user, old=None, new=reasons)
     if again:
         new = {"active": True, **reasons}
         _record("blacklist.reactivated", channel, again, user, old={"active": False}, new=new)
 
 
 def remove(
-    *, workspace_id: int, channel: str, values: Iterable[object], user: User | None
+    *,
+    workspace_id: int,
+    channel: str,
+    values: Iterable[object],
+    user: User | None,
+    only_source: str = "",
 ) -> tuple[str, ...]:
     """Unblock; returns the canonical values that were blocked until now. The rows stay.
 
+    `only_source` leaves what another source blocked: a person takes back their own no and nobody else's.
     Nothing that was stopped by the block goes on by itself: executions need a manual resume.
     """
     wanted = _read(channel, values).values
@@ -151,6 +172,8 @@ def remove(
     with workspace_scope(workspace_id), transaction.atomic():
         lock_contacts(workspace_id, wanted, exclusive=True)
         rows = BlacklistEntry.objects.filter(channel=channel, value__in=wanted, is_active=True)
+        if only_source:
+            rows = rows.filter(source=only_source)
         removed = list(rows.order_by("value").values_list("value", flat=True))
         if removed:
             now = clock.now()

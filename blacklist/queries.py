@@ -8,7 +8,7 @@ from django.db.models import Exists, OuterRef, QuerySet
 
 from blacklist.models import BlacklistEntry, Channel, Reason, Source
 from core.errors import NotFound
-from core.tenancy import workspace_scope
+from core.statements import read
 from core.text import search_key, to_latin_digits
 
 
@@ -20,9 +20,8 @@ def blocked_values(workspace_id: int, channel: str, values: Iterable[str]) -> se
     wanted = {value for value in values if value}
     if not wanted:
         return set()
-    with workspace_scope(workspace_id):
-        rows = BlacklistEntry.objects.filter(channel=channel, value__in=wanted, is_active=True)
-        return set(rows.values_list("value", flat=True))
+    active = {"workspace_id": workspace_id, "channel": channel, "value": wanted, "is_active": True}
+    return {value for (value,) in read(BlacklistEntry, ("value",), active)}
 
 
 def is_blocked(workspace_id: int, channel: str, value: str) -> bool:

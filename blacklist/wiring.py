@@ -6,6 +6,7 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
 from blacklist import queries
+from blacklist.models import BlacklistEntry, Channel, Reason, Source
 from core import navigation
 from core.navigation import NavItem
 from workspaces import audit, home
@@ -33,6 +34,10 @@ def register() -> None:
     """Called once, from the app's `ready`."""
     audit.register_events(EVENTS)
     audit.register_fields(FIELDS)
+    audit.register_values(
+        BlacklistEntry,
+        {"source": dict(Source.choices), "reason": dict(Reason.choices), "channel": dict(Channel.choices)},
+    )
     navigation.register(
         NavItem(
             key="blacklist",

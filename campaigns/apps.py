@@ -8,12 +8,14 @@ class CampaignsConfig(AppConfig):
 
     def ready(self) -> None:
         from campaigns import audit_events, home, tasks  # noqa: F401  # the tasks register themselves
+        from campaigns.models import Campaign, CampaignStatus
         from core.navigation import NavItem, register
         from workspaces import audit
         from workspaces.permissions import Perm
 
         audit.register_events(audit_events.LABELS)
         audit.register_fields(audit_events.FIELDS)
+        audit.register_values(Campaign, {"status": dict(CampaignStatus.choices)})
         home.register()
         register(
             NavItem(

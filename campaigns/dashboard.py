@@ -16,6 +16,7 @@ from automation.panels import step_name
 from automation.runtime.policy import RunPolicy
 from automation.states import CLAIMABLE, CLAIMED, LIVE, ExecutionStatus
 from campaigns.models import Campaign
+from engine.types import NO_TIMEOUT
 from sms.models import ACCEPTED_STATUSES, SmsLog, SmsStatus
 from targets.models import Target
 from targets.queries import Visibility, subjects_for
@@ -200,7 +201,8 @@ def _today(policy: RunPolicy, now: datetime) -> Today:
 
 def _next_sends(campaign: Campaign, executions: QuerySet[WorkflowExecution], now: datetime) -> list[NextSend]:
     """The next to be claimed, in that order. Two index walks, since the index begins with the budget."""
-    due = executions.filter(status__in=sorted(CLAIMABLE)).select_related("current_node")
+    due = executions.filter(status__in=sorted(CLAIMABLE), next_run_at__lt=NO_TIMEOUT)
+    due = due.select_related("current_node")
     due = due.order_by("next_run_at", "eligible_at", "pk")
     halves = [list(due.filter(consumes_budget=flag)[:NEXT_SENDS]) for flag in (True, False)]
     rows = sorted([*halves[0], *halves[1]], key=_claim_order)[:NEXT_SENDS]

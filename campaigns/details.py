@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from django.utils.translation import gettext as _
 
-from campaigns.policy import STOP_STATUSES
+from campaigns.policy import ONE_PER_PHONE, STOP_STATUSES
 from core.errors import Invalid
 from core.text import normalize_text
 from engine.windows import SendWindow, WindowError
@@ -34,7 +34,8 @@ class FieldProblem:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignDetails:
     """`starts_at` None starts by hand, `ends_at` None never ends by itself, `daily_limit` None is no limit
-    and 0 sends nothing. `send_window` None follows the workflow, then the workspace."""
+    and 0 sends nothing. `send_window` None follows the workflow, then the workspace. `one_per_phone`: of
+    people who share a number only one gets each text."""
 
     name: str
     description: str = ""
@@ -43,6 +44,7 @@ class CampaignDetails:
     daily_limit: int | None = None
     send_window: Mapping[str, Any] | None = None
     stop_statuses: frozenset[str] = frozenset()
+    one_per_phone: bool = False
 
 
 def columns_of(details: CampaignDetails, *, zone: str) -> dict[str, Any]:
@@ -66,8 +68,10 @@ def columns_of(details: CampaignDetails, *, zone: str) -> dict[str, Any]:
 
 
 def settings_of(details: CampaignDetails, current: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The campaign's settings with the stop list replaced."""
-    return {**(current or {}), STOP_STATUSES: sorted(details.stop_statuses)}
+    """The campaign's settings with what the details hold of them replaced."""
+    kept = {key: value for key, value in (current or {}).items() if key != ONE_PER_PHONE}
+    shared = {ONE_PER_PHONE: True} if details.one_per_phone else {}
+    return {**kept, **shared, STOP_STATUSES: sorted(details.stop_statuses)}
 
 
 def _text_problems(details: CampaignDetails) -> list[FieldProblem]:

@@ -17,7 +17,7 @@ from automation.states import ExecutionEventType, ExecutionStatus
 from campaigns import queries
 from campaigns.details import MAX_DESCRIPTION, MAX_LIMIT, MAX_NAME, CampaignDetails
 from campaigns.models import Campaign, CampaignStatus
-from campaigns.policy import STOP_STATUSES
+from campaigns.policy import ONE_PER_PHONE, STOP_STATUSES
 from core.errors import DomainError, Invalid
 from core.formfields import DigitsIntegerField, JalaliDateField
 from core.text import to_latin_digits
@@ -90,6 +90,11 @@ class CampaignForm(WindowForm):
         widget=forms.CheckboxSelectMultiple,
         help_text=gettext_lazy("Asked before every step; whoever has such a status leaves the campaign."),
     )
+    one_per_phone = forms.BooleanField(
+        label=gettext_lazy("One text for a shared number"),
+        required=False,
+        help_text=gettext_lazy("Of people with the same number only the first gets each text."),
+    )
 
     def __init__(self, *args: Any, campaign: Campaign | None = None, **kwargs: Any) -> None:
         self.campaign = campaign
@@ -129,6 +134,7 @@ class CampaignForm(WindowForm):
             daily_limit=values["daily_limit"],
             send_window=self.window(),
             stop_statuses=frozenset(values["stop_statuses"]),
+            one_per_phone=values["one_per_phone"],
         )
 
     def add_problems(self, error: DomainError) -> None:
@@ -214,6 +220,7 @@ def _initial(campaign: Campaign) -> dict[str, Any]:
         "ends_time": f"{end:%H:%M}" if end and not whole_day else "",
         "daily_limit": campaign.daily_limit,
         "stop_statuses": campaign.settings.get(STOP_STATUSES, []),
+        "one_per_phone": campaign.settings.get(ONE_PER_PHONE, False),
         "revision": campaign.revision,
     }
 

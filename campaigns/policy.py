@@ -6,40 +6,50 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
-from automation.models import AutomationSettings
-from automation.runtime.policy import RunPolicy
-from automation.states import EndReason
+from automation.models import AutomationSettings, WorkflowExecution
+from automation.runtime.policy import DueCampaign, RunPolicy
+from automation.states import CLAIMABLE, EndReason
 from campaigns.models import Campaign, CampaignStatus
 from core import clock
+from core.statements import load
 
 ENDED_REASONS: Mapping[str, EndReason] = {
     CampaignStatus.CANCELLED: EndReason.CAMPAIGN_CANCELLED,
     CampaignStatus.COMPLETED: EndReason.CAMPAIGN_ENDED,
 }
 STOP_STATUSES = "stop_when_target_status_in"
+ONE_PER_PHONE = "one_per_phone"
 
 
 class CampaignPolicies:
-    """The policy source of campaigns: two queries an answer, whatever the number of campaigns."""
+    """The policy source of campaigns: a constant number of queries, however many campaigns there are."""
 
-    def running(self, now: datetime) -> list[RunPolicy]:
-        """Every campaign of every open workspace whose executions may be claimed, by workspace and id."""
-        rows = _with_settings(Campaign.unscoped.all()).filter(
+    def due(self, now: datetime) -> list[DueCampaign]:
+        """Every running campaign of every open workspace with somebody due, by workspace and id."""
+        running = Campaign.unscoped.filter(
             Q(ends_at__isnull=True) | Q(ends_at__gt=now),
             status=CampaignStatus.ACTIVE,
             deleted_at__isnull=True,
-            workspace__is_active=True,
         )
-        return _policies(list(rows.order_by("workspace_id", "id")), now)
+        firsts = running.values_list("pk", first_due(sends=False), first_due(sends=True))
+        due = {
+            pk: (_is_due(light_at, now), _is_due(sends_at, now))
+            for pk, light_at, sends_at in firsts
+            if _is_due(light_at, now) or _is_due(sends_at, now)
+        }
+        if not due:
+            return []
+        rows = _with_settings(running).filter(pk__in=due, workspace__is_active=True)
+        policies = _policies(rows.order_by("workspace_id", "id"), now)
+        return [DueCampaign(policy, *due[policy.campaign_id]) for policy in policies]
 
     def for_campaigns(self, workspace_id: int, campaign_ids: Iterable[int]) -> dict[int, RunPolicy]:
         """The named campaigns of one workspace as they stand at this moment, running or not."""
-        rows = _with_settings(Campaign.unscoped.all()).filter(
-            workspace_id=workspace_id, pk__in=set(campaign_ids)
-        )
-        return {policy.campaign_id: policy for policy in _policies(list(rows), clock.now())}
+        named = {"workspace_id": workspace_id, "id": set(campaign_ids)}
+        rows = load(Campaign, named, related=("workflow_version", "workspace"))
+        return {policy.campaign_id: policy for policy in _policies(rows, clock.now())}
 
 
 def policy_of(campaign: Campaign) -> RunPolicy:
@@ -51,9 +61,22 @@ def _with_settings(rows: QuerySet[Campaign]) -> QuerySet[Campaign]:
     return rows.select_related("workflow_version", "workspace")
 
 
-def _policies(campaigns: list[Campaign], now: datetime) -> list[RunPolicy]:
+def first_due(*, sends: bool) -> Subquery:
+    """The first moment of the claim's index for the outer campaign: one look, whatever else waits."""
+    waiting = WorkflowExecution.unscoped.filter(
+        campaign=OuterRef("pk"), consumes_budget=sends, status__in=sorted(CLAIMABLE)
+    )
+    return Subquery(waiting.order_by("next_run_at").values("next_run_at")[:1])
+
+
+def _is_due(moment: datetime | None, now: datetime) -> bool:
+    return moment is not None and moment <= now
+
+
+def _policies(campaigns: Iterable[Campaign], now: datetime) -> list[RunPolicy]:
+    campaigns = list(campaigns)
     workspace_ids = {campaign.workspace_id for campaign in campaigns}
-    found = AutomationSettings.unscoped.filter(workspace_id__in=workspace_ids)
+    found = load(AutomationSettings, {"workspace_id": workspace_ids}) if campaigns else []
     by_workspace = {row.workspace_id: row for row in found}
     return [_policy(c, by_workspace.get(c.workspace_id) or AutomationSettings(), now) for c in campaigns]
 
@@ -69,6 +92,7 @@ def _policy(campaign: Campaign, automation: AutomationSettings, now: datetime) -
         workflow_id=campaign.workflow_id,
         version_id=campaign.workflow_version_id,
         campaign_name=campaign.name,
+        workspace_name=campaign.workspace.name,
         kind=campaign.kind,
         running=running and campaign.workspace.is_active,
         ended_reason=_ended_reason(campaign, over=over),
@@ -78,7 +102,9 @@ def _policy(campaign: Campaign, automation: AutomationSettings, now: datetime) -
         campaign_limit=campaign.daily_limit,
         workflow_limit=version.get("daily_limit"),
         workspace_limit=automation.global_daily_limit,
-        on_unknown=version.get("on_unknown_outcome") or "continue",
+        on_unknown=version.get("on_unknown_outcome") or "reconcile",
+        expire_after_minutes=version.get("expire_after_minutes"),
+        one_per_phone=campaign.settings.get(ONE_PER_PHONE) is True,
         stop_statuses=frozenset(campaign.settings.get(STOP_STATUSES, ())),
     )
 

@@ -1,10 +1,10 @@
-"""Whether a workspace can send at all. Asked before a campaign starts; sending asks again by itself."""
+"""Whether a campaign can be started at all. Asked before its start; sending asks again by itself."""
 
 from __future__ import annotations
 
 from django.utils.translation import gettext as _
 
-from automation.models import WorkflowNode
+from automation.models import Workflow, WorkflowNode, WorkflowStatus
 from automation.workspace_settings import is_enabled
 from campaigns.models import Campaign
 from core.errors import Refused
@@ -12,7 +12,12 @@ from sms.queries import provider_ready
 
 
 def require_ready(campaign: Campaign) -> None:
-    """Raises Refused (`automation_disabled`, `provider_not_ready`) when nothing could be sent."""
+    """Raises Refused: `workflow_archived`, `automation_disabled`, `provider_not_ready`."""
+    if Workflow.objects.filter(pk=campaign.workflow_id, status=WorkflowStatus.ARCHIVED).exists():
+        raise Refused(
+            _("The workflow of this campaign is archived; take it out of the archive first."),
+            code="workflow_archived",
+        )
     if not is_enabled(campaign.workspace_id):
         raise Refused(
             _("Automation is switched off for this workspace; switch it on in the settings first."),

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from campaigns.views import control, editing, enrolling, pages, walks
+from campaigns.views import control, editing, enrolling, estimates, pages, walks
 
 app_name = "campaigns"
 urlpatterns = [
@@ -10,6 +10,7 @@ urlpatterns = [
     path("campaigns/health", pages.health_banner, name="health"),
     path("campaigns/create", editing.create, name="create"),
     path("campaigns/<int:pk>", pages.detail, name="detail"),
+    path("campaigns/<int:pk>/estimate", estimates.estimate_page, name="estimate"),
     path("campaigns/<int:pk>/live", pages.live, name="live"),
     path("campaigns/<int:pk>/targets", pages.people, name="people"),
     path("campaigns/<int:pk>/targets/change", walks.selection, name="people-change"),

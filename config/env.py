@@ -223,6 +223,14 @@ VARS: tuple[Var, ...] = (
         help="Folder for locks, uploads and the embedded database.",
     ),
     Var(
+        name="PEYK_ENVIRONMENT",
+        parse=_text,
+        default="",
+        shape="word",
+        help="Name of this deployment, such as production or staging. A database with another name in it "
+        "sends nothing until manage.py adopt_database.",
+    ),
+    Var(
         name="PEYK_CLOCK_FILE",
         parse=_text,
         default="",
@@ -256,6 +264,48 @@ VARS: tuple[Var, ...] = (
         default="100",
         shape="1 to 500",
         help="Executions named by one queue message.",
+    ),
+    Var(
+        name="PEYK_SMS_FINALITY_HOURS",
+        parse=_int(1, 720),
+        default="72",
+        shape="hours",
+        help="After this long nothing new is learnt of a message; a line may have its own figure.",
+    ),
+    Var(
+        name="PEYK_RECONCILE_WAIT_MINUTES",
+        parse=_int(1, 10_080),
+        default="120",
+        shape="minutes",
+        help="How long a person's walk waits while the provider is asked about an unknown outcome.",
+    ),
+    Var(
+        name="PEYK_RECONCILE_ABSENT_MINUTES",
+        parse=_int(1, 1440),
+        default="15",
+        shape="minutes",
+        help="How old a message must be before its absence from the provider's list proves anything.",
+    ),
+    Var(
+        name="PEYK_OUTBOX_PAGES",
+        parse=_int(1, 100),
+        default="10",
+        shape="1 to 100",
+        help="Pages of the provider's list of sent messages that are read for one account in one round.",
+    ),
+    Var(
+        name="PEYK_SMS_QUESTIONS_PER_SECOND",
+        parse=_int(1, 1000),
+        default="10",
+        shape="a second",
+        help="Delivery questions to one provider account at most.",
+    ),
+    Var(
+        name="PEYK_CREDIT_CHECK_MINUTES",
+        parse=_int(1, 1440),
+        default="30",
+        shape="minutes",
+        help="How often the credit of a provider account is asked for.",
     ),
     Var(
         name="PEYK_PROVIDER_HOSTS",

@@ -10,24 +10,16 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Count, OuterRef, Subquery
+from django.db.models import Count
 
 from automation.models import WorkflowExecution
-from automation.states import CLAIMABLE
 from campaigns.models import Campaign, CampaignStatus
+from campaigns.policy import first_due
 from core import clock, metrics
 from core.metrics import Gauge
 from sms.models import SmsLog
 
 NEWEST = 10_000
-
-
-def _oldest_due(*, sends: bool) -> Subquery:
-    """The first moment a person of the outer campaign became due: one look into the claim's index."""
-    due = WorkflowExecution.unscoped.filter(
-        campaign=OuterRef("pk"), consumes_budget=sends, status__in=sorted(CLAIMABLE)
-    )
-    return Subquery(due.order_by("next_run_at").values("next_run_at")[:1])
 
 
 def due_age() -> Iterator[Gauge]:
@@ -38,7 +30,7 @@ def due_age() -> Iterator[Gauge]:
     """
     running = Campaign.unscoped.filter(status=CampaignStatus.ACTIVE)
     rows: list[dict[str, Any]] = list(
-        running.annotate(send=_oldest_due(sends=True), other=_oldest_due(sends=False)).values("send", "other")
+        running.annotate(send=first_due(sends=True), other=first_due(sends=False)).values("send", "other")
     )
     now = clock.now()
     for kind in ("send", "other"):

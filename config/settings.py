@@ -94,7 +94,8 @@ if DATABASE["ENGINE"].endswith("sqlite3"):
         "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA recursive_triggers=ON;",
     }
 else:
-    DATABASE["OPTIONS"] = {"application_name": "peyk"}
+    # Statements of one text again and again are prepared (core/statements.py); the ORM's never are.
+    DATABASE["OPTIONS"] = {"application_name": "peyk", "prepare_threshold": 3}
 # The django-q2 broker and Celery close old connections around every task: without this each one reconnects.
 DATABASE["CONN_MAX_AGE"] = 600
 DATABASE["CONN_HEALTH_CHECKS"] = True
@@ -200,6 +201,9 @@ CONTENT_SECURITY_POLICY = {
 MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 SILENCED_SYSTEM_CHECKS: list[str] = []
 
+ENVIRONMENT = ENV.text("PEYK_ENVIRONMENT")[:50]
+ENVIRONMENT_GUARD = True  # see core.installation
+
 QUEUE = ENV.text("PEYK_QUEUE")
 LEASE_SECONDS = ENV.number("PEYK_LEASE_SECONDS")
 TASK_TIME_LIMIT = max(20, LEASE_SECONDS - 60) if LEASE_SECONDS > 90 else 20
@@ -209,6 +213,12 @@ CHUNK_SIZE = ENV.number("PEYK_CHUNK_SIZE")
 CLOCK_FILE = ENV.text("PEYK_CLOCK_FILE")
 METRICS_TOKEN = ENV.text("PEYK_METRICS_TOKEN")
 PROVIDER_HOSTS = ENV.words("PEYK_PROVIDER_HOSTS")
+SMS_FINALITY_HOURS = ENV.number("PEYK_SMS_FINALITY_HOURS")
+RECONCILE_WAIT_MINUTES = ENV.number("PEYK_RECONCILE_WAIT_MINUTES")
+RECONCILE_ABSENT_MINUTES = ENV.number("PEYK_RECONCILE_ABSENT_MINUTES")
+OUTBOX_PAGES = ENV.number("PEYK_OUTBOX_PAGES")
+SMS_QUESTIONS_PER_SECOND = ENV.number("PEYK_SMS_QUESTIONS_PER_SECOND")
+CREDIT_CHECK_MINUTES = ENV.number("PEYK_CREDIT_CHECK_MINUTES")
 
 Q_CLUSTER = {
     "name": "peyk",

@@ -6,16 +6,18 @@ A value that is the same in every row is sent once; only columns that differ tra
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 from django.db import connection, models
 from django.db.models import sql
 
 from core import clock
+from core.statements import Among, array, binder, column, placeholder, quote, run, type_name
 
 Row = Mapping[str, Any]
+Columns = dict[str, list[Any]]
 Field = Any
 # SQLite binds at most 32,766 values a statement.
 SQLITE_VALUES = 30_000
@@ -32,30 +34,54 @@ def update_from_values(
     """
     if not rows:
         return []
-    fields = {name: model._meta.get_field(name) for name in rows[0]}
-    shared, varying = _split(rows, keep=("id",))
-    table = _q(model._meta.db_table)
-    source, parameters = _source(fields, varying, rows)
-    sets = [f"{_column(fields[name])} = v.{_q(name)}" for name in varying if name != "id"]
-    sets += [f"{_column(fields[name])} = %s" for name in shared]
-    sets += [f"{_q(name)} = {table}.{_q(name)} + 1" for name in increment]
-    where, guard_values = _guard(model, table, guard)
-    statement = (
-        f"UPDATE {table} SET {', '.join(sets)} FROM {source} "  # noqa: S608
-        f"WHERE {table}.id = v.id{where} RETURNING {table}.id"
+    shared, varying = _split(_columns(rows), keep="id")
+    wanted = {name: _options(value) for name, value in guard.items()}
+    shape = tuple((name, len(options)) for name, options in wanted.items())
+    sets, where = _update_text(
+        model, tuple(shared), tuple(varying), shape, tuple(increment), connection.vendor
     )
-    constants = [_adapter(fields[name])(rows[0][name]) for name in shared]
+    source, parameters = _source(model, varying, len(rows))
+    constants = [_bind(model, name)(value) for name, value in shared.items()]
+    options = [_bind(model, name)(option) for name, given in wanted.items() for option in given]
     # The SET clause comes before FROM in the text, so its values come first.
-    return _ids(statement, [*constants, *parameters, *guard_values])
+    return [pk for (pk,) in run(f"{sets} FROM {source} {where}", [*constants, *parameters, *options])]
+
+
+@lru_cache(maxsize=256)
+def _update_text(
+    model: type[models.Model],
+    shared: tuple[str, ...],
+    varying: tuple[str, ...],
+    guard: tuple[tuple[str, int], ...],
+    increment: tuple[str, ...],
+    _vendor: str,
+) -> tuple[str, str]:
+    """The text before and after the FROM item."""
+    table = quote(model._meta.db_table)
+    sets = [f"{column(_field(model, name))} = v.{quote(name)}" for name in varying if name != "id"]
+    sets += [f"{column(_field(model, name))} = {placeholder(_field(model, name))}" for name in shared]
+    sets += [f"{quote(name)} = {table}.{quote(name)} + 1" for name in increment]
+    clauses = [f"{table}.id = v.id"]
+    for name, count in guard:
+        field = _field(model, name)
+        # "Is true" keeps the guard out of the choice of an index: a state that was rare when statistics were
+        # taken would draw the planner away from the key, to all rows of that state.
+        options = ", ".join([placeholder(field)] * count)
+        clauses.append(f"({table}.{column(field)} IN ({options})) IS TRUE")
+    return (
+        f"UPDATE {table} SET {', '.join(sets)}",  # noqa: S608
+        f"WHERE {' AND '.join(clauses)} RETURNING {table}.id",
+    )
 
 
 def insert_rows(
-    model: type[models.Model], rows: Sequence[Row], *, skip_conflicts: bool = False
+    model: type[models.Model], rows: Sequence[Row], *, skip_conflicts: bool = False, answer: bool = True
 ) -> list[tuple[int, Any]]:
     """Insert rows of one set of columns; returns (id, value of the first column) of those that were inserted.
 
     With `skip_conflicts` a row that breaks a unique key is left out, and missing from the answer: what
-    is returned is ours. Fields left out take their model default, which must be a plain value.
+    is returned is ours. Fields left out take their model default, which must be a plain value. Without
+    `answer` nothing is returned, for rows that nobody asks about.
     """
     if not rows:
         return []
@@ -64,127 +90,132 @@ def insert_rows(
         parts = [rows[at : at + size] for at in range(0, len(rows), size)]
     else:
         parts = [rows]
-    return [done for part in parts for done in _insert(model, part, skip_conflicts)]
+    return [
+        done
+        for part in parts
+        for done in _insert(model, _columns(part), skip_conflicts=skip_conflicts, answer=answer)
+    ]
 
 
-def update_returning(rows: models.QuerySet[Any], **columns: Any) -> list[int]:
-    """`rows.update(**columns)` that answers with the ids of the rows it changed. One statement."""
+def insert_tuples(model: type[models.Model], names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """`insert_rows` for rows that are tuples of the columns `names`, and that nobody asks about."""
+    size = len(rows) if connection.vendor == "postgresql" else max(1, SQLITE_VALUES // len(names))
+    for at in range(0, len(rows), size or 1):
+        columns = zip(*rows[at : at + size], strict=True)
+        _insert(model, dict(zip(names, map(list, columns), strict=True)), skip_conflicts=False, answer=False)
+
+
+def update_returning(
+    rows: models.QuerySet[Any], *, order_by: Sequence[str] = (), **columns: Any
+) -> list[int]:
+    """`rows.update(**columns)` that answers with the ids of the rows it changed. One statement.
+
+    `order_by` names columns (none of them null, none changed) by which the ids are sorted; ids decide
+    between equals.
+    """
     query: Any = rows.query.chain(sql.UpdateQuery)
     query.add_update_values(columns)
     query.clear_ordering(force=True)
     statement, parameters = query.get_compiler(connection=connection).as_sql()
     if not statement:
         return []
-    return _ids(f"{statement} RETURNING {_q(rows.model._meta.db_table)}.id", list(parameters))
+    with connection.cursor() as cursor:
+        table = quote(rows.model._meta.db_table)
+        answer = ", ".join(f"{table}.{quote(name)}" for name in (*order_by, "id"))
+        cursor.execute(f"{statement} RETURNING {answer}", list(parameters))
+        changed = cursor.fetchall()
+    return [int(row[-1]) for row in (sorted(changed) if order_by else changed)]
 
 
-def _insert(model: type[models.Model], rows: Sequence[Row], skip_conflicts: bool) -> list[tuple[int, Any]]:
-    given = rows[0]
-    fields = {field.attname: field for field in model._meta.concrete_fields if not field.primary_key}
-    defaults = {name: _default(field) for name, field in fields.items() if name not in given}
-    first = next(iter(given))
-    shared, varying = _split(rows, keep=(first,))
-    source, parameters = _source(fields, varying, rows)
-    names = [*varying, *shared, *defaults]
-    columns = ", ".join(_column(fields[name]) for name in names)
-    picks = [f"v.{_q(name)}" for name in varying] + [_placeholder(fields[n]) for n in (*shared, *defaults)]
-    constants = [_adapter(fields[n])(given[n]) for n in shared]
-    constants += [_adapter(fields[n])(value) for n, value in defaults.items()]
-    conflict = " ON CONFLICT DO NOTHING" if skip_conflicts else ""
-    statement = (
-        f"INSERT INTO {_q(model._meta.db_table)} ({columns}) SELECT {', '.join(picks)} FROM {source} "  # noqa: S608
-        f"WHERE true{conflict} RETURNING id, {_column(fields[first])}"
+def _insert(
+    model: type[models.Model], columns: Columns, *, skip_conflicts: bool, answer: bool
+) -> list[tuple[int, Any]]:
+    first = next(iter(columns))
+    count = len(columns[first])
+    shared, varying = _split(columns, keep=first)
+    defaults = {field.attname: _default(field) for field in _defaulted(model, tuple(columns))}
+    source, parameters = _source(model, varying, count)
+    constants = {**shared, **defaults}
+    head, tail = _insert_text(
+        model, tuple(varying), tuple(constants), skip_conflicts, answer, connection.vendor
     )
-    with connection.cursor() as cursor:
-        cursor.execute(statement, [*constants, *parameters])
-        return [(int(row[0]), row[1]) for row in cursor.fetchall()]
+    bound = [_bind(model, name)(value) for name, value in constants.items()]
+    return [(pk, value) for pk, value in run(f"{head} FROM {source} {tail}", [*bound, *parameters])]
 
 
-def _ids(statement: str, parameters: list[Any]) -> list[int]:
-    with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)
-        return [int(row[0]) for row in cursor.fetchall()]
+@lru_cache(maxsize=256)
+def _insert_text(
+    model: type[models.Model],
+    varying: tuple[str, ...],
+    constants: tuple[str, ...],
+    skip_conflicts: bool,
+    answer: bool,
+    _vendor: str,
+) -> tuple[str, str]:
+    """The text before and after the FROM item."""
+    columns = ", ".join(column(_field(model, name)) for name in (*varying, *constants))
+    picks = [f"v.{quote(name)}" for name in varying] + [placeholder(_field(model, n)) for n in constants]
+    conflict = " ON CONFLICT DO NOTHING" if skip_conflicts else ""
+    returning = f" RETURNING id, {column(_field(model, varying[0]))}" if answer else ""
+    head = f"INSERT INTO {quote(model._meta.db_table)} ({columns}) SELECT {', '.join(picks)}"
+    return head, f"WHERE true{conflict}{returning}"
 
 
-def _split(rows: Sequence[Row], *, keep: Sequence[str]) -> tuple[list[str], list[str]]:
-    """The columns whose value is the same everywhere, and those that differ (with `keep` first)."""
-    first = rows[0]
-    varying = list(keep)
-    shared: list[str] = []
-    for name, value in first.items():
-        if name in keep:
+@lru_cache(maxsize=64)
+def _defaulted(model: type[models.Model], given: tuple[str, ...]) -> tuple[Field, ...]:
+    fields = (field for field in model._meta.concrete_fields if not field.primary_key)
+    return tuple(field for field in fields if field.attname not in given)
+
+
+def _columns(rows: Sequence[Row]) -> Columns:
+    return {name: [row[name] for row in rows] for name in rows[0]}
+
+
+def _split(columns: Columns, *, keep: str) -> tuple[dict[str, Any], Columns]:
+    """The columns whose value is the same everywhere with that value, and those that differ, `keep` first."""
+    varying = {keep: columns[keep]}
+    shared: dict[str, Any] = {}
+    for name, values in columns.items():
+        if name == keep:
             continue
-        same = all(row[name] is value or row[name] == value for row in rows)
-        (shared if same else varying).append(name)
+        if values.count(values[0]) == len(values):
+            shared[name] = values[0]
+        else:
+            varying[name] = values
     return shared, varying
 
 
-def _source(fields: Row, names: Sequence[str], rows: Sequence[Row]) -> tuple[str, list[Any]]:
+def _source(model: type[models.Model], varying: Columns, count: int) -> tuple[str, list[Any]]:
     """A FROM item `v` with one row each, and its parameters."""
-    adapters = [(name, _adapter(fields[name])) for name in names]
     if connection.vendor == "postgresql":
-        arrays = ", ".join(f"%s::{_array_type(fields[name])}[]" for name in names)
-        listed = ", ".join(_q(name) for name in names)
-        return f"unnest({arrays}) AS v({listed})", [[adapt(row[n]) for row in rows] for n, adapt in adapters]
-    listed = ", ".join(f"column{i + 1} AS {_q(name)}" for i, name in enumerate(names))
-    places = ", ".join(["(" + ", ".join(["%s"] * len(names)) + ")"] * len(rows))
+        text = _unnest(model, tuple(varying))
+        return text, [array(_field(model, name), values) for name, values in varying.items()]
+    listed = ", ".join(f"column{i + 1} AS {quote(name)}" for i, name in enumerate(varying))
+    places = ", ".join(["(" + ", ".join(["%s"] * len(varying)) + ")"] * count)
     source = f"(SELECT {listed} FROM (VALUES {places})) AS v"  # noqa: S608
-    return source, [adapt(row[n]) for row in rows for n, adapt in adapters]
+    bound = [list(map(_bind(model, name), values)) for name, values in varying.items()]
+    return source, [value for row in zip(*bound, strict=True) for value in row]
 
 
-def _guard(model: type[models.Model], table: str, guard: Row) -> tuple[str, list[Any]]:
-    clauses: list[str] = []
-    parameters: list[Any] = []
-    for name, wanted in guard.items():
-        field = model._meta.get_field(name)
-        options = list(wanted) if isinstance(wanted, (list, tuple, set, frozenset)) else [wanted]
-        clauses.append(f" AND {table}.{_column(field)} IN ({', '.join(['%s'] * len(options))})")
-        parameters += [_adapter(field)(option) for option in options]
-    return "".join(clauses), parameters
+@lru_cache(maxsize=256)
+def _unnest(model: type[models.Model], names: tuple[str, ...]) -> str:
+    arrays = ", ".join(f"%s::{type_name(_field(model, name))}[]" for name in names)
+    return f"unnest({arrays}) AS v({', '.join(map(quote, names))})"
 
 
-def _q(name: str) -> str:
-    return connection.ops.quote_name(name)
+def _options(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, Among) else [value]
 
 
-def _column(field: Field) -> str:
-    return _q(field.column)
+def _bind(model: type[models.Model], name: str) -> Any:
+    return binder(_field(model, name), connection.vendor)
+
+
+@lru_cache(maxsize=1024)
+def _field(model: type[models.Model], name: str) -> Field:
+    return model._meta.get_field(name)
 
 
 def _default(field: Field) -> Any:
     stamped = getattr(field, "auto_now", False) or getattr(field, "auto_now_add", False)
     return clock.now() if stamped else field.get_default()
-
-
-def _placeholder(field: Field) -> str:
-    """A bound constant; PostgreSQL must be told the type of one that stands alone in a SELECT."""
-    return f"%s::{_array_type(field)}" if connection.vendor == "postgresql" else "%s"
-
-
-def _array_type(field: Field) -> str:
-    while isinstance(field, models.ForeignKey):
-        field = field.target_field
-    kind = field.rel_db_type(connection) if field.primary_key else field.db_type(connection)
-    return str(kind).split("(")[0]
-
-
-def _adapter(field: Field) -> Callable[[Any], Any]:
-    """How a value of this field is bound. psycopg takes Python's own types; SQLite needs Django's."""
-    if isinstance(field, models.JSONField):
-        return _json
-    if connection.vendor == "postgresql":
-        return _text if isinstance(field, (models.CharField, models.TextField)) else _as_is
-    return lambda value: field.get_db_prep_save(value, connection)
-
-
-def _as_is(value: Any) -> Any:
-    return value
-
-
-def _text(value: Any) -> Any:
-    """A choice is its word: an enum member would be bound by its type."""
-    return value if value is None or type(value) is str else str(value)
-
-
-def _json(value: Any) -> str | None:
-    return None if value is None else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,9 +1,10 @@
 """Named places where a test may kill, stop, delay or break the process. They do nothing in production.
 
-    PEYK_FAILPOINTS="after_reserve=kill; before_socket=sleep:0.5@3; mid_record_tx=raise,once"
+    PEYK_FAILPOINTS="after_reserve=kill; before_socket=sleep:0.5@3; mid_record_tx=dberror:40P01,once"
 
-`name=action[:argument][@n][,once]`, entries separated by `;`. `@n` begins with the n-th hit of this
-process, `,once` acts on that hit alone. The variable is obeyed only under settings that say `TESTING`;
+`name=action[:argument][@n][#key][,once]`, entries separated by `;`. `@n` begins with the n-th hit of this
+process, `,once` acts on that hit alone; `#key+key` counts only hits with one of these keys, where a
+place names one (the row it is about). The variable is obeyed only under settings that say `TESTING`;
 elsewhere `manage.py check` refuses it (`core.checks.check_failpoints`) and the points stay dead.
 """
 
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Final
 
 from django.conf import settings
+from django.db import OperationalError
 
 VARIABLE: Final = "PEYK_FAILPOINTS"
 PAUSE_AT_MOST_S: Final = 60.0
@@ -34,6 +36,8 @@ NAMES: Final = (
     "before_ack",  # the embedded worker has a message and has not acknowledged it
     "after_ack",  # acknowledged, not begun
     "before_reserve",  # the worker, before its first transaction
+    "after_lone_take",  # suspects are taken, committed, and not begun
+    "in_walk",  # one execution is about to be walked; its key is the row's id
     "after_budget",  # budget taken, message rows not written
     "mid_reserve_tx",  # message rows written, nothing committed
     "after_reserve",  # committed, nobody called
@@ -44,6 +48,13 @@ NAMES: Final = (
     "after_record",  # all committed
     "reap_read",  # the reaper has read stale rows
     "reap_write",  # the reaper has freed them, not committed
+    "report_tx",  # delivery reports are stored, not committed
+    "inbound_stored_tx",  # a message somebody wrote is kept, not committed
+    "inbound_tx",  # it was acted on, not committed
+    "import_piece_tx",  # one piece of a file is written, not committed
+    "import_piece",  # one piece is committed, the next not begun
+    "enrol_chunk_tx",  # one chunk of a selection has entered, not committed
+    "enrol_chunk",  # one chunk is committed, the next not begun
 )
 
 
@@ -60,10 +71,13 @@ class _Armed:
     action: Callable[[], None]
     first: int = 1
     once: bool = False
+    keys: frozenset[str] = frozenset()
     hits: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def hit(self) -> None:
+    def hit(self, key: object) -> None:
+        if self.keys and str(key) not in self.keys:
+            return
         with self.lock:
             self.hits += 1
             acts = self.hits == self.first if self.once else self.hits >= self.first
@@ -74,12 +88,12 @@ class _Armed:
 _armed: dict[str, _Armed] | None = None  # None: the environment has not been read
 
 
-def failpoint(name: str) -> None:
-    """Do what this place is armed with; nothing unless a test armed it."""
+def failpoint(name: str, key: object = None) -> None:
+    """Do what this place is armed with; nothing unless a test armed it. `key` is what it is about."""
     if _armed is None:
         arm(os.environ.get(VARIABLE, "") if getattr(settings, "TESTING", False) else "")
     if _armed and name in _armed:
-        _armed[name].hit()
+        _armed[name].hit(key)
 
 
 def arm(spec: str) -> None:
@@ -114,11 +128,14 @@ def _known(name: str) -> str:
 def _parse(entry: str) -> tuple[str, _Armed]:
     name, _, rest = entry.partition("=")
     rest, _, flag = rest.partition(",")
+    rest, _, key = rest.partition("#")
     what, _, nth = rest.partition("@")
     action, _, argument = what.partition(":")
     if flag not in ("", "once") or (nth and not nth.isdigit()):
         raise FailpointError(f"{entry!r} is no failpoint")
-    return _known(name.strip()), _Armed(_action(action.strip(), argument), int(nth or 1), flag == "once")
+    act = _action(action.strip(), argument)
+    keys = frozenset(filter(None, key.strip().split("+")))
+    return _known(name.strip()), _Armed(act, int(nth or 1), flag == "once", keys)
 
 
 def _action(word: str, argument: str) -> Callable[[], None]:
@@ -127,12 +144,14 @@ def _action(word: str, argument: str) -> Callable[[], None]:
             return _kill
         case "raise":
             return _raise
+        case "dberror":
+            return lambda: _database_error(argument)
         case "sleep":
             seconds = float(argument)
             return lambda: time.sleep(seconds)
         case "pause" if argument:
             return lambda: _pause(Path(argument))
-    raise FailpointError(f"{word!r} is none of kill, raise, sleep:SECONDS, pause:FILE")
+    raise FailpointError(f"{word!r} is none of kill, raise, dberror:SQLSTATE, sleep:SECONDS, pause:FILE")
 
 
 def _kill() -> None:
@@ -141,6 +160,13 @@ def _kill() -> None:
 
 def _raise() -> None:
     raise FailpointRaised
+
+
+def _database_error(state: str) -> None:
+    """What Django raises for a database error of this SQLSTATE; without one the connection broke."""
+    cause = RuntimeError(f"SQLSTATE {state}")
+    cause.sqlstate = state or None  # type: ignore[attr-defined]  # where psycopg has it
+    raise OperationalError("from a failpoint") from cause
 
 
 def _pause(file: Path) -> None:

@@ -12,7 +12,7 @@ from django.core.exceptions import ValidationError
 from django.utils import timezone
 from django.utils.translation import get_language
 
-from core.dates import DateError, parse_date, parse_local_datetime
+from core.dates import DateError, in_digits_of_the_reader, parse_date, parse_local_datetime
 from core.text import to_latin_digits
 
 _SEPARATORS = str.maketrans("", "", ",٬ \u00a0\u200c")
@@ -36,6 +36,15 @@ class DigitsIntegerField(forms.IntegerField):
     """A whole number in Persian, Arabic or Latin digits, with or without separators."""
 
     widget = DigitsInput
+
+    def run_validators(self, value: Any) -> None:
+        """The limits in messages are written in the digits of the reader."""
+        try:
+            super().run_validators(value)
+        except ValidationError as exc:
+            for error in exc.error_list:
+                error.params = in_digits_of_the_reader(dict(error.params or {}))
+            raise
 
     def to_python(self, value: Any) -> int | None:
         return super().to_python(_plain_number(value))

@@ -1,4 +1,4 @@
-"""Named locks for jobs that must not overlap, and the contact lock that an opt-out and a send share."""
+"""Named locks for jobs that must not overlap, and the contact lock that opt-outs and sends take."""
 
 from __future__ import annotations
 
@@ -48,11 +48,12 @@ def contact_key(workspace_id: int, value: str) -> int:
 
 
 def lock_contacts(workspace_id: int, values: Iterable[str], *, exclusive: bool) -> None:
-    """Hold the contacts until the transaction ends: senders share, an opt-out excludes.
+    """Hold the contacts until the transaction ends; an exclusive holder is alone.
 
     Whoever decides to write to a number and whoever blocks it take the same lock, so one of them is
-    first: either the block is seen, or the block waits until the message is reserved. One statement,
-    keys in order (no deadlock among callers). SQLite's BEGIN IMMEDIATE already has one writer at a time.
+    first: either the block is seen, or the block waits until the message is reserved. Steps of campaigns
+    take it exclusively, for what the number had already counts; a single test message shares it. One
+    statement, keys in order (no deadlock among callers). SQLite has one writer at a time anyway.
     """
     keys = sorted({contact_key(workspace_id, value) for value in values})
     if not keys or connection.vendor != "postgresql":

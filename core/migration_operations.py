@@ -102,6 +102,38 @@ class AppendOnly(Undeletable):
         self.message = f"{table}: history is append-only"
 
 
+class GuardedAgain(Operation):
+    """SQLite: put a guard back that the rebuilding of its table took away. Elsewhere nothing is missing."""
+
+    reversible = True
+    reduces_to_sql = True
+
+    def __init__(self, guard: TriggerOperation) -> None:
+        self.guard = guard
+
+    def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
+        return type(self).__name__, [self.guard], {}
+
+    def state_forwards(self, app_label: str, state: Any) -> None:
+        """Nothing that models know of changes."""
+
+    def database_forwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        if schema_editor.connection.vendor == "sqlite":
+            for name, _event, _condition in self.guard.rules("sqlite"):
+                schema_editor.execute(f"DROP TRIGGER IF EXISTS {name}", params=None)
+            self.guard.database_forwards(app_label, schema_editor, from_state, to_state)
+
+    def database_backwards(
+        self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
+    ) -> None:
+        """The guard stays: whatever rebuilt the table before this is undone with the guard in place."""
+
+    def describe(self) -> str:
+        return f"{self.guard.describe()}, again where its table was rebuilt"
+
+
 class FrozenColumns(TriggerOperation):
     """While `when` holds of the old row, its `columns` keep their values and it is not deleted.
 
@@ -121,6 +153,22 @@ class FrozenColumns(TriggerOperation):
         changes = [f"NEW.{column} {differs} OLD.{column}" for column in self.columns]
         yield f"{self.table}_frozen", "UPDATE", f"{self.when} AND ({' OR '.join([*changes, self.never])})"
         yield f"{self.table}_frozen_delete", "DELETE", self.when
+
+
+class Unchangeable(TriggerOperation):
+    """`columns` of a row of `table` keep the values they came with. Updates of other columns cost nothing."""
+
+    def __init__(self, table: str, *, columns: Sequence[str]) -> None:
+        self.table, self.columns = table, tuple(columns)
+        self.message = f"{table}: {', '.join(columns)} never change"
+
+    def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
+        return type(self).__name__, [self.table], {"columns": self.columns}
+
+    def rules(self, vendor: str) -> Iterator[tuple[str, str, str]]:
+        differs = "IS DISTINCT FROM" if vendor == "postgresql" else "IS NOT"
+        changes = " OR ".join(f"NEW.{column} {differs} OLD.{column}" for column in self.columns)
+        yield f"{self.table}_kept", f"UPDATE OF {', '.join(self.columns)}", changes
 
 
 class FrozenWithParent(TriggerOperation):
@@ -185,20 +233,17 @@ $$
 """  # noqa: S608  # names come from migrations
 
 
-class WorkspaceKey(Operation):
-    """PostgreSQL: rows of `table` can be named by workspace and id, as `SameWorkspace` does.
-
-    The plain index on the workspace is a prefix of the new one and goes.
-    """
+class PostgreSQLOnly(Operation):
+    """Statements for PostgreSQL that models and other databases know nothing of."""
 
     reversible = True
     reduces_to_sql = True
 
-    def __init__(self, table: str) -> None:
-        self.table = table
+    def __init__(self, forwards: Sequence[str], backwards: Sequence[str], *, why: str) -> None:
+        self.forwards, self.backwards, self.why = tuple(forwards), tuple(backwards), why
 
     def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
-        return type(self).__name__, [self.table], {}
+        return type(self).__name__, [self.forwards, self.backwards], {"why": self.why}
 
     def state_forwards(self, app_label: str, state: Any) -> None:
         """Nothing that models know of changes."""
@@ -206,103 +251,34 @@ class WorkspaceKey(Operation):
     def database_forwards(
         self, _app_label: str, schema_editor: BaseDatabaseSchemaEditor, _from_state: Any, _to_state: Any
     ) -> None:
-        if schema_editor.connection.vendor != "postgresql":
-            return
-        for name in _names(schema_editor, self.table, ["workspace_id"], kind="index"):
-            schema_editor.execute(f"DROP INDEX {name}", params=None)
-        schema_editor.execute(
-            f"ALTER TABLE {self.table} ADD CONSTRAINT {self.table}_of_workspace UNIQUE (workspace_id, id)",
-            params=None,
-        )
+        self._run(schema_editor, self.forwards)
 
     def database_backwards(
         self, _app_label: str, schema_editor: BaseDatabaseSchemaEditor, _from_state: Any, _to_state: Any
     ) -> None:
-        if schema_editor.connection.vendor != "postgresql":
-            return
-        schema_editor.execute(
-            f"ALTER TABLE {self.table} DROP CONSTRAINT {self.table}_of_workspace", params=None
-        )
-        schema_editor.execute(
-            f"CREATE INDEX {self.table}_workspace ON {self.table} (workspace_id)", params=None
-        )
+        self._run(schema_editor, self.backwards)
 
     def describe(self) -> str:
-        return f"Key of workspace and id on {self.table}"
+        return self.why
+
+    def _run(self, schema_editor: BaseDatabaseSchemaEditor, statements: Sequence[str]) -> None:
+        if schema_editor.connection.vendor == "postgresql":
+            for statement in statements:
+                schema_editor.execute(statement, params=None)
 
 
-class SameWorkspace(Operation):
-    """PostgreSQL: what `table.column` names lies in the row's own workspace.
+class CheckedTogether(PostgreSQLOnly):
+    """PostgreSQL: rows that one INSERT adds to `table` are checked together, by `body`, as `fresh`."""
 
-    A foreign key over (workspace, column) takes the place of the one over the column alone, which it
-    implies: an insert costs one look-up as before. `parent` has a `WorkspaceKey`.
-    """
-
-    reversible = True
-    reduces_to_sql = True
-
-    def __init__(self, table: str, column: str, parent: str) -> None:
-        self.table, self.column, self.parent = table, column, parent
-
-    @property
-    def name(self) -> str:
-        return f"{self.table}_{self.column}_in_workspace"[-63:]
+    def __init__(self, table: str, body: str, *, why: str) -> None:
+        self.table, self.body, name = table, body, f"{table}_belongs"
+        function = f"CREATE OR REPLACE FUNCTION {name}() RETURNS trigger LANGUAGE plpgsql {body}"
+        trigger = (
+            f"CREATE TRIGGER {name} AFTER INSERT ON {table} REFERENCING NEW TABLE AS fresh "
+            f"FOR EACH STATEMENT EXECUTE FUNCTION {name}()"
+        )
+        undo = [f"DROP TRIGGER {name} ON {table}", f"DROP FUNCTION {name}()"]
+        super().__init__([function, trigger], undo, why=why)
 
     def deconstruct(self) -> tuple[str, Sequence[Any], dict[str, Any]]:
-        return type(self).__name__, [self.table, self.column, self.parent], {}
-
-    def state_forwards(self, app_label: str, state: Any) -> None:
-        """Nothing that models know of changes."""
-
-    def database_forwards(
-        self, _app_label: str, schema_editor: BaseDatabaseSchemaEditor, _from_state: Any, _to_state: Any
-    ) -> None:
-        if schema_editor.connection.vendor == "postgresql":
-            self._replace(schema_editor, [self.column], ["workspace_id", self.column], self.name)
-
-    def database_backwards(
-        self, _app_label: str, schema_editor: BaseDatabaseSchemaEditor, _from_state: Any, _to_state: Any
-    ) -> None:
-        if schema_editor.connection.vendor == "postgresql":
-            plain = f"{self.table}_{self.column}_fk"[-63:]
-            self._replace(schema_editor, ["workspace_id", self.column], [self.column], plain)
-
-    def describe(self) -> str:
-        return f"{self.table}.{self.column} stays in its workspace"
-
-    def _replace(
-        self, schema_editor: BaseDatabaseSchemaEditor, old: list[str], new: list[str], name: str
-    ) -> None:
-        for found in _names(schema_editor, self.table, old, kind="foreign_key"):
-            schema_editor.execute(f"ALTER TABLE {self.table} DROP CONSTRAINT {found}", params=None)
-        target = ", ".join("id" if column == self.column else column for column in new)
-        schema_editor.execute(
-            f"ALTER TABLE {self.table} ADD CONSTRAINT {name} FOREIGN KEY ({', '.join(new)}) "
-            f"REFERENCES {self.parent} ({target}) DEFERRABLE INITIALLY DEFERRED",
-            params=None,
-        )
-
-
-def _names(
-    schema_editor: BaseDatabaseSchemaEditor, table: str, columns: list[str], *, kind: str
-) -> list[str]:
-    """Plain indexes or foreign keys over exactly these columns."""
-    kinds = {"index": "i", "foreign_key": "f"}
-    with schema_editor.connection.cursor() as cursor:
-        cursor.execute(_LOOKUP[kinds[kind]], [table, columns])
-        return [name for (name,) in cursor.fetchall()]
-
-
-_LOOKUP: Final = {
-    "f": """
-SELECT quote_ident(conname) FROM pg_constraint c WHERE contype = 'f' AND conrelid = %s::regclass
-AND ARRAY(SELECT attname::text FROM unnest(c.conkey) WITH ORDINALITY AS k(number, place)
-          JOIN pg_attribute ON attrelid = c.conrelid AND attnum = k.number ORDER BY place) = %s::text[]
-""",
-    "i": """
-SELECT i.indexrelid::regclass::text FROM pg_index i WHERE i.indrelid = %s::regclass
-AND NOT i.indisunique AND i.indpred IS NULL
-AND ARRAY(SELECT attname::text FROM unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(number, place)
-          JOIN pg_attribute ON attrelid = i.indrelid AND attnum = k.number ORDER BY place) = %s::text[]
-""",
-}
+        return type(self).__name__, [self.table, self.body], {"why": self.why}

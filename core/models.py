@@ -14,3 +14,18 @@ class Heartbeat(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+
+class Installation(models.Model):
+    """The one row that says which installation this database belongs to (`core.installation`)."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True)  # always 1
+    uid = models.UUIDField()
+    stamp = models.CharField(max_length=200)
+    adopted_at = UTCDateTimeField()
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="installation_one_row")]
+
+    def __str__(self) -> str:
+        return self.stamp

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 import structlog
+from django.db.models import Exists, QuerySet
 
 from core.heartbeat import beat
 from core.models import Heartbeat
@@ -26,6 +27,12 @@ UNANSWERED_EVERY = timedelta(minutes=10)  # questions do not pile up before a wo
 def answer(_payload: Payload) -> None:
     """Run by a worker: the queue is worked."""
     beat(ANSWERED)
+
+
+def questions(now: datetime) -> list[QuerySet[Heartbeat]]:
+    """Rows that exist when it may be time to ask: any sign of life, unless we asked a moment ago."""
+    fresh = Heartbeat.objects.filter(name=ASKED, at__lte=now, at__gt=now - EVERY)
+    return [Heartbeat.objects.exclude(Exists(fresh))]
 
 
 def ask(now: datetime) -> Mapping[str, int]:

@@ -20,7 +20,8 @@ from core import clock
 from core.queue import queue
 from demo.stage import StageError
 from script import processes
-from sms.models import SmsLog
+from sms.models import SmsLog, SmsStatus
+from sms.settlement import FOR_GOOD
 
 MINUTE = timedelta(minutes=1)  # cron's step: a tick comes once a minute
 WORKER_SECONDS = 120.0  # real time after which a worker that says nothing is given up
@@ -78,7 +79,8 @@ class Clockwork:
 
     def _next_due(self) -> datetime | None:
         now = self.now
-        moments = [moment for moment in (_next_step(now), _next_poll(), _next_start(now)) if moment]
+        found = (_next_step(now), _next_poll(), _next_lookup(now), _next_start(now))
+        moments = [moment for moment in found if moment]
         if _still_due(now):
             # A limit that is used up is renewed at midnight; until then a refused message may give its
             # unit back, so whoever was claimed this minute may leave room for others in the next.
@@ -102,6 +104,14 @@ def _whole_minute(at: datetime) -> datetime:
 def _nothing_in_work() -> bool:
     claimed = WorkflowExecution.unscoped.filter(locked_at__isnull=False, status__in=sorted(CLAIMED))
     return not claimed.exists() and queue().depth() == 0
+
+
+def _next_lookup(now: datetime) -> datetime | None:
+    """When a message whose outcome is unknown is looked up at the provider."""
+    unknown = SmsLog.unscoped.filter(status=SmsStatus.UNKNOWN, lookup_at__lt=FOR_GOOD)
+    soon = SmsLog.unscoped.filter(status=SmsStatus.UNKNOWN, lookup_at__isnull=True).exists()
+    planned = unknown.order_by("lookup_at").values_list("lookup_at", flat=True).first()
+    return now + MINUTE if soon else planned
 
 
 def _next_step(now: datetime) -> datetime | None:

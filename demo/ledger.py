@@ -13,6 +13,7 @@ from automation.states import ENDED, HALTED, ExecutionEventType
 from demo.clockwork import Round
 from demo.show import Day
 from sms.models import SmsLog, SmsStatus
+from sms.usage.ledger import ACCEPTED
 
 NOT_BROUGHT = (SmsStatus.UNDELIVERED, SmsStatus.FAILED, SmsStatus.REJECTED)
 
@@ -55,7 +56,7 @@ class Ledger:
         events = WorkflowExecutionEvent.objects.filter(
             campaign_id=self._campaign_id, occurred_at__gte=start, occurred_at__lt=until
         )
-        taken = SmsLog.objects.filter(campaign_id=self._campaign_id).exclude(provider_message_id="")
+        taken = SmsLog.objects.filter(ACCEPTED, campaign_id=self._campaign_id)
         settled = taken.filter(updated_at__gte=start, updated_at__lt=until)
         over = WorkflowExecution.objects.filter(
             campaign_id=self._campaign_id, last_run_at__gte=start, last_run_at__lt=until

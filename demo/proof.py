@@ -150,7 +150,7 @@ def _record_and_tables_agree(evidence: Evidence) -> Check:
     violations = [
         f"{sent.message_id} is sent in our tables and not on the provider's record"
         for sent in evidence.sent
-        if recorded.get(sent.message_id) != sent.phone
+        if sent.message_id and recorded.get(sent.message_id) != sent.phone
     ]
     ours = Counter(sent.phone for sent in evidence.sent)
     doubtful = Counter(
@@ -161,6 +161,12 @@ def _record_and_tables_agree(evidence: Evidence) -> Check:
         if status == "unknown"
     )
     theirs = Counter(seen.to for seen in evidence.witnessed)
+    # A message that was found in the provider's list has no id of its own there: its count speaks.
+    violations += [
+        f"{phone}: {count} sent in our tables, {theirs[phone]} on the record"
+        for phone, count in ours.items()
+        if count > theirs[phone]
+    ]
     violations += [
         f"{phone}: {count} on the record, {ours[phone]} in our tables, {doubtful[phone]} in doubt"
         for phone, count in theirs.items()

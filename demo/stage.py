@@ -137,6 +137,7 @@ def _environment(folder: Path, database: str, redis: str) -> dict[str, str]:
         "PEYK_PROVIDER_HOSTS": "127.0.0.1",
         "PEYK_VAR_DIR": str(folder),
         "PEYK_LOG_LEVEL": "WARNING",
+        "PEYK_SMS_QUESTIONS_PER_SECOND": "1000",  # the provider is a process beside this one
         "PEYK_QUEUE": "celery" if redis else "django_q",
         "DATABASE_URL": database,
         "REDIS_URL": redis,

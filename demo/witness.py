@@ -17,6 +17,7 @@ from demo.cast import Cast, Step
 from demo.proof import Evidence, Rules, Sent, Walk, Witnessed
 from sms.models import SmsLog
 from sms.simulator.record import read
+from sms.usage.ledger import ACCEPTED
 from targets.models import Target
 
 VARIABLE = re.compile(r"\{[^{}]*\}")
@@ -82,8 +83,8 @@ def _attempts(campaign_id: int, names: Mapping[int, str]) -> dict[int, dict[str,
 
 
 def _sent(campaign_id: int) -> list[Sent]:
-    """What the provider took, as we know: whatever became of it later, it gave us an id."""
-    rows = SmsLog.objects.filter(campaign_id=campaign_id).exclude(provider_message_id="")
+    """What the provider took, as we know; one that was found in its list has no id."""
+    rows = SmsLog.objects.filter(ACCEPTED, campaign_id=campaign_id)
     return [
         Sent(phone, pk) for phone, pk in rows.values_list("phone_number", "provider_message_id").iterator()
     ]

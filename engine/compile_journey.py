@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
 
 from engine.compile_shape import MAX_BRANCHES, Shape
-from engine.conditions import Test, check_condition, compile_condition, fields_of, is_empty
+from engine.conditions import Test, check_condition, compile_condition, events_of, fields_of, is_empty
 from engine.durations import parse_duration
+from engine.event_leaves import check_event_name
 from engine.graph import ClockWaitNode, EventWaitNode, GoalNode, Node, SplitNode, SwitchNode
 from engine.types import FieldType, NodeSpec, NodeType, Problem
 
 Reading = tuple[Node | None, list[Problem]]
-Fields = Mapping[str, FieldType]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What conditions may ask: `fields` by full name, and whether about `events`."""
+
+    fields: Mapping[str, FieldType]
+    events: bool = False
+
 
 MAX_NAME: Final = 100
 MAX_WINDOW_DAYS: Final = 3650
@@ -40,7 +50,7 @@ def mode_differs(spec: NodeSpec, key: str) -> list[Problem]:
     return [Problem(code="config_value_invalid", fields={"key": key})]
 
 
-def _switch(spec: NodeSpec, _shape: Shape, fields: Fields) -> Reading:
+def _switch(spec: NodeSpec, _shape: Shape, asking: Asking) -> Reading:
     """`{"cases": [{"label": "...", "definition": tree}, ...]}`; exits case_1, case_2, ... and default."""
     if spec.subtype != "cases":
         return None, [unknown_subtype(spec)]
@@ -49,21 +59,30 @@ def _switch(spec: NodeSpec, _shape: Shape, fields: Fields) -> Reading:
     if not isinstance(entries, (list, tuple)) or not 0 < len(entries) <= MAX_BRANCHES:
         return None, [*problems, Problem(code="switch_cases_count", fields={"max": MAX_BRANCHES})]
     for number, entry in enumerate(entries, start=1):
-        problems += _check_case(entry, f"case_{number}", fields)
+        problems += _check_case(entry, f"case_{number}", asking)
     if problems:
         return None, problems
     trees = [entry["definition"] for entry in entries]
     node = SwitchNode(
         key=spec.key,
         spec=spec,
-        cases=tuple(compile_condition(tree, fields) for tree in trees),
+        cases=tuple(compile_condition(tree, asking.fields, events=asking.events) for tree in trees),
         reads_execution=any(name.startswith("execution.") for tree in trees for name in fields_of(tree)),
+        events=_events_of(trees),
         is_enabled=spec.is_enabled,
     )
     return node, []
 
 
-def _check_case(entry: object, port: str, fields: Fields) -> list[Problem]:
+def _events_of(trees: list[Any]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for tree in trees:
+        for name, days in events_of(tree).items():
+            found[name] = max(found.get(name, 0), days)
+    return found
+
+
+def _check_case(entry: object, port: str, asking: Asking) -> list[Problem]:
     if (
         not isinstance(entry, Mapping)
         or not set(entry) <= {"label", "definition"}
@@ -74,11 +93,12 @@ def _check_case(entry: object, port: str, fields: Fields) -> list[Problem]:
     if is_empty(tree):
         return [Problem(code="condition_empty", port=port)]
     return [
-        Problem(code=found.code, port=port, fields=found.fields) for found in check_condition(tree, fields)
+        Problem(code=found.code, port=port, fields=found.fields)
+        for found in check_condition(tree, asking.fields, events=asking.events)
     ]
 
 
-def _split(spec: NodeSpec, _shape: Shape, _fields: Fields) -> Reading:
+def _split(spec: NodeSpec, _shape: Shape, _asking: Asking) -> Reading:
     """`{"branches": [{"weight": 1, "variant": "A"}, ...], "holdout_percent": 10, "salt": ""}`."""
     if spec.subtype != "share":
         return None, [unknown_subtype(spec)]
@@ -125,14 +145,13 @@ def _is_branch(entry: object) -> bool:
     )
 
 
-def _goal(spec: NodeSpec, _shape: Shape, _fields: Fields) -> Reading:
+def _goal(spec: NodeSpec, _shape: Shape, _asking: Asking) -> Reading:
     """`{"event": "order_paid", "window_days": 7}`; without `window_days` any later event counts."""
     if spec.subtype != "event":
         return None, [unknown_subtype(spec)]
     problems = unknown_keys(spec.config, {"event", "window_days"})
     event, days = spec.config.get("event"), spec.config.get("window_days")
-    if not _is_name(event):
-        problems.append(Problem(code="event_missing"))
+    problems += check_event_name(event)
     if days is not None and not _is_whole(days, 1, MAX_WINDOW_DAYS):
         problems.append(Problem(code="goal_window_invalid", fields={"max": MAX_WINDOW_DAYS}))
     if problems:
@@ -141,7 +160,7 @@ def _goal(spec: NodeSpec, _shape: Shape, _fields: Fields) -> Reading:
     return GoalNode(key=spec.key, spec=spec, event=str(event), window=window, is_enabled=spec.is_enabled), []
 
 
-def _until_time(spec: NodeSpec, shape: Shape, _fields: Fields) -> Reading:
+def _until_time(spec: NodeSpec, shape: Shape, _asking: Asking) -> Reading:
     """`{"hour": 9, "minute": 30}`; the minute may be left out."""
     problems = mode_differs(spec, "mode") + unknown_keys(spec.config, {"mode", "hour", "minute"})
     hour, minute = spec.config.get("hour"), spec.config.get("minute", 0)
@@ -150,7 +169,7 @@ def _until_time(spec: NodeSpec, shape: Shape, _fields: Fields) -> Reading:
     return _clock(spec, shape, hour, minute, problems)
 
 
-def _until_best_time(spec: NodeSpec, shape: Shape, _fields: Fields) -> Reading:
+def _until_best_time(spec: NodeSpec, shape: Shape, _asking: Asking) -> Reading:
     """`{"fallback_hour": 10}`, which has no default."""
     problems = mode_differs(spec, "mode") + unknown_keys(spec.config, {"mode", "fallback_hour"})
     hour = spec.config.get("fallback_hour")
@@ -174,15 +193,14 @@ def _clock(spec: NodeSpec, shape: Shape, hour: Any, minute: Any, problems: list[
     return node, []
 
 
-def _for_event(spec: NodeSpec, _shape: Shape, fields: Fields) -> Reading:
+def _for_event(spec: NodeSpec, _shape: Shape, asking: Asking) -> Reading:
     """`{"event": "order_paid", "filter": tree, "amount": 2, "unit": "days"}`; all but the event optional."""
     config = spec.config
     problems = mode_differs(spec, "mode")
     problems += unknown_keys(config, {"mode", "event", "filter", "amount", "unit"})
-    if not _is_name(config.get("event")):
-        problems.append(Problem(code="event_missing"))
+    problems += check_event_name(config.get("event"))
     tree = config.get("filter")
-    problems += check_condition(tree, fields, about="event")
+    problems += check_condition(tree, asking.fields, about="event")
     timeout = None
     if config.get("amount") is not None or config.get("unit") is not None:
         parsed = parse_duration({"amount": config.get("amount"), "unit": config.get("unit")})
@@ -192,7 +210,7 @@ def _for_event(spec: NodeSpec, _shape: Shape, fields: Fields) -> Reading:
             timeout = parsed
     if problems:
         return None, problems
-    test: Test = compile_condition(tree, fields, about="event")
+    test: Test = compile_condition(tree, asking.fields, about="event")
     node = EventWaitNode(
         key=spec.key,
         spec=spec,
@@ -216,7 +234,7 @@ def _is_number(value: object, low: float, high: float) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= high
 
 
-Reader = Callable[[NodeSpec, Shape, Fields], Reading]
+Reader = Callable[[NodeSpec, Shape, Asking], Reading]
 JOURNEY_TYPES: Final[Mapping[str, Reader]] = {
     NodeType.SWITCH: _switch,
     NodeType.SPLIT: _split,

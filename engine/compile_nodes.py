@@ -11,15 +11,24 @@ from typing import Any, Final
 from engine.compile_journey import (
     JOURNEY_TYPES,
     JOURNEY_WAITS,
+    Asking,
     Reading,
     mode_differs,
     unknown_keys,
     unknown_subtype,
 )
 from engine.compile_shape import Shape
-from engine.conditions import check_condition, compile_condition, fields_of, is_empty, normalize_condition
+from engine.conditions import (
+    check_condition,
+    compile_condition,
+    events_of,
+    fields_of,
+    is_empty,
+    normalize_condition,
+)
 from engine.durations import Duration, parse_duration
 from engine.graph import ActionNode, ConditionNode, EndBehavior, EndNode, WaitNode
+from engine.presence import readings_of
 from engine.retry import RetryRule, parse_retry
 from engine.text import check_names, parse_text
 from engine.types import FieldType, NodeSpec, NodeType, Problem, Profile
@@ -60,11 +69,13 @@ class NodeReader:
         fields: Mapping[str, FieldType],
         retry: RetryRule,
         profile: Profile = Profile.CAMPAIGN,
+        events: bool = False,
     ) -> None:
         self._actions = actions
         self._variables = variables
         self._fields = fields
         self._retry = retry
+        self._asking = Asking(fields=fields, events=events)
         self._is_journey = profile is Profile.JOURNEY
         self.warnings: list[Problem] = []
 
@@ -74,7 +85,7 @@ class NodeReader:
         kind = spec.subtype if is_wait else spec.type
         read = (JOURNEY_WAITS if is_wait else JOURNEY_TYPES).get(kind)
         if read is not None and self._is_journey:
-            return read(spec, shape, self._fields)
+            return read(spec, shape, self._asking)
         if read is not None:
             return None, [Problem(code="kind_only_in_journeys", fields={"kind": str(kind)})]
         match spec.type:
@@ -135,14 +146,19 @@ class NodeReader:
             return None, [unknown_subtype(spec)]
         if is_empty(spec.config):
             return None, [Problem(code="condition_empty")]
-        problems = check_condition(spec.config, self._fields)
+        problems = check_condition(spec.config, self._fields, events=self._asking.events)
         if problems:
             return None, problems
         tree = normalize_condition(spec.config)
         own = any(name.startswith("execution.") for name in fields_of(tree))
-        test = compile_condition(tree, self._fields)
         node = ConditionNode(
-            key=spec.key, spec=spec, test=test, reads_execution=own, is_enabled=spec.is_enabled
+            key=spec.key,
+            spec=spec,
+            test=compile_condition(tree, self._fields, events=self._asking.events),
+            reads_execution=own,
+            readings=readings_of(fields_of(tree)),
+            events=events_of(tree),
+            is_enabled=spec.is_enabled,
         )
         return node, []
 

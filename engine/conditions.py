@@ -1,8 +1,9 @@
 """Conditions over facts: one stored form, checked once, evaluated everywhere.
 
 Stored form: `{"root": node}`. A node is a group `{"op": "and" | "or" | "not", "children": [...]}` (`not`
-has one child) or a leaf `{"field", "operator", "value"}`. `{"root": {}}` is the empty condition: it is
-true, and callers for whom "true for everybody" is wrong refuse it (`is_empty`).
+has one child), a leaf `{"field", "operator", "value"}` or, where the caller can tell what happened to the
+subject, an event leaf (`engine.event_leaves`). `{"root": {}}` is the empty condition: it is true, and
+callers for whom "true for everybody" is wrong refuse it (`is_empty`).
 
 Fields are `namespace.name` (target, execution, campaign, workspace, event); a bare name is a target's.
 With `about="event"` a tree filters an event: a bare name is a property of the event, and any property may
@@ -37,11 +38,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
-from operator import attrgetter
 from typing import Any, Final, Protocol
 
 from engine.comparing import COMPARISONS, Comparison, ConditionError, as_number, as_truth, is_moment_text
+from engine.event_leaves import EventLeaf, check_event_leaf, days_of, is_event_leaf
+from engine.presence import SPACES, Presence, presence, split_field
 from engine.types import Facts, FieldType, Problem
 
 __all__ = [
@@ -53,6 +54,7 @@ __all__ = [
     "check_condition",
     "compile_condition",
     "evaluate",
+    "events_of",
     "fields_of",
     "is_empty",
     "normalize_condition",
@@ -64,9 +66,6 @@ MAX_DEPTH: Final = 20
 MAX_NODES: Final = 500
 MAX_LIST: Final = 1000
 
-_SPACES: Final[Mapping[str, Callable[[Facts], Mapping[str, Any]]]] = {
-    name: attrgetter(name) for name in ("target", "execution", "campaign", "workspace", "event")
-}
 _LOGIC: Final = {"all": "and", "any": "or", "and": "and", "or": "or"}
 _GROUPS: Final = ("and", "or", "not")
 _NULL: Final = frozenset({"is_null", "is_not_null"})
@@ -86,27 +85,6 @@ class Test(Protocol):
     """A condition ready to be asked. Raises ConditionError when it cannot be answered."""
 
     def __call__(self, facts: Facts, now: datetime) -> bool: ...
-
-
-class Presence(StrEnum):
-    """Whether a subject has a value for a field."""
-
-    MISSING = "missing"  # the subject has no such field
-    NULL = "null"  # it has the field, without a value
-    EMPTY = "empty"  # an empty text or list
-    PRESENT = "present"
-
-
-def presence(facts: Facts, field: str) -> Presence:
-    """Which of the three kinds of "no value" `field` is, if it is one."""
-    space, name = _split(field)
-    values = _SPACES[space](facts) if space in _SPACES else {}
-    if name not in values:
-        return Presence.MISSING
-    value = values[name]
-    if value is None:
-        return Presence.NULL
-    return Presence.EMPTY if value in ("", [], ()) else Presence.PRESENT
 
 
 def normalize_condition(raw: object) -> dict[str, Any]:
@@ -141,10 +119,13 @@ def is_empty(tree: object) -> bool:
     return root == {} or (isinstance(root, Mapping) and "op" in root and root.get("children") in ([], ()))
 
 
-def check_condition(tree: object, fields: Mapping[str, FieldType], *, about: str = "target") -> list[Problem]:
+def check_condition(
+    tree: object, fields: Mapping[str, FieldType], *, about: str = "target", events: bool = False
+) -> list[Problem]:
     """Every mistake of the author in `tree`: form, unknown field or operator, value of the wrong kind.
 
-    `fields` is the catalogue, by full name ("target.city"). An empty tree has no mistakes.
+    `fields` is the catalogue, by full name ("target.city"). events: whether event leaves can be answered;
+    they are refused otherwise. An empty tree has no mistakes.
     """
     try:
         root = normalize_condition(tree)["root"]
@@ -158,13 +139,19 @@ def check_condition(tree: object, fields: Mapping[str, FieldType], *, about: str
             return [*problems, Problem(code="condition_too_big")]
         if isinstance(node, Mapping) and "op" in node:
             problems.extend(_check_group(node))
+        elif events and is_event_leaf(node):
+            problems.extend(check_event_leaf(node))
         else:
             problems.extend(_check_leaf(node, fields, about))
     return problems
 
 
 def compile_condition(
-    tree: object, fields: Mapping[str, FieldType] | None = None, *, about: str = "target"
+    tree: object,
+    fields: Mapping[str, FieldType] | None = None,
+    *,
+    about: str = "target",
+    events: bool = False,
 ) -> Test:
     """Turn `tree` into a `Test`; with `fields`, values are compared as the type of their field.
 
@@ -176,11 +163,15 @@ def compile_condition(
     for node, depth, count in _walk(root):
         if depth > MAX_DEPTH or count > MAX_NODES:
             raise ConditionError("condition_too_big")
-        is_group = isinstance(node, Mapping) and "op" in node
-        problems = _check_group(node) if is_group else _check_form(node)
-        for problem in problems:
+        for problem in _form_problems(node, events):
             raise ConditionError(problem.code, str(problem.fields.get("field", "")))
     return _build(root, fields or {}, about)
+
+
+def _form_problems(node: Any, events: bool) -> Iterator[Problem]:
+    if isinstance(node, Mapping) and "op" in node:
+        return _check_group(node)
+    return check_event_leaf(node) if events and is_event_leaf(node) else _check_form(node)
 
 
 def evaluate(
@@ -197,12 +188,18 @@ def fields_of(tree: object) -> frozenset[str]:
     """The full names of all fields a well-formed `tree` reads."""
     root = normalize_condition(tree)["root"]
     leaves = (node for node, depth, _ in _walk(root) if depth <= MAX_DEPTH and isinstance(node, Mapping))
-    return frozenset(".".join(_split(node["field"])) for node in leaves if isinstance(node.get("field"), str))
+    return frozenset(
+        ".".join(split_field(node["field"])) for node in leaves if isinstance(node.get("field"), str)
+    )
 
 
-def _split(field: str, about: str = "target") -> tuple[str, str]:
-    space, dot, name = field.partition(".")
-    return (space, name) if dot else (about, field)
+def events_of(tree: object) -> dict[str, int]:
+    """The events that a well-formed `tree` asks about, and how many days back at most."""
+    found: dict[str, int] = {}
+    for node, depth, _ in _walk(normalize_condition(tree)["root"]):
+        if depth <= MAX_DEPTH and is_event_leaf(node):
+            found[node["event"]] = max(found.get(node["event"], 0), days_of(node))
+    return found
 
 
 def _walk(root: object) -> Iterator[tuple[Any, int, int]]:
@@ -231,11 +228,11 @@ def _check_group(node: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _check_form(node: object) -> Iterator[Problem]:
     """What is wrong with a leaf whatever the catalogue says."""
-    if isinstance(node, Mapping) and "event" in node:
+    if is_event_leaf(node):
         yield Problem(code="condition_event_unsupported")
     elif not isinstance(node, Mapping) or not {"field", "operator"} <= set(node) <= _LEAF_KEYS:
         yield Problem(code="condition_malformed")
-    elif not isinstance(node["field"], str) or _split(node["field"])[0] not in _SPACES:
+    elif not isinstance(node["field"], str) or split_field(node["field"])[0] not in SPACES:
         yield Problem(code="condition_field_unknown", fields={"field": str(node["field"])[:100]})
     elif not isinstance(node["operator"], str) or node["operator"] not in COMPARISONS:
         operator = str(node["operator"])[:40]
@@ -253,7 +250,7 @@ def _check_leaf(node: Any, fields: Mapping[str, FieldType], about: str) -> Itera
         yield from wrong
         return
     said = {"field": node["field"], "operator": node["operator"]}
-    space, name = _split(node["field"], about)
+    space, name = split_field(node["field"], about)
     kind = fields.get(f"{space}.{name}")
     if kind is None and not (space == about == "event" and name):
         yield Problem(code="condition_field_unknown", fields={"field": node["field"][:100]})
@@ -357,6 +354,8 @@ def _build(node: Mapping[str, Any], fields: Mapping[str, FieldType], about: str)
                 return _Any(children)
             case _:
                 return _Not(children[0])
-    space, name = _split(node["field"], about)
+    if is_event_leaf(node):
+        return EventLeaf.read(node)
+    space, name = split_field(node["field"], about)
     full = f"{space}.{name}"
-    return _Leaf(_SPACES[space], name, full, node["operator"], node.get("value"), fields.get(full))
+    return _Leaf(SPACES[space], name, full, node["operator"], node.get("value"), fields.get(full))

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, time, timedelta
 from enum import StrEnum
 from typing import Any
 
-from engine.comparing import as_number
+from engine.comparing import ConditionError, as_number
 from engine.conditions import Test
 from engine.durations import Duration
+from engine.presence import Reading
 from engine.retry import RetryRule
-from engine.types import NO_TIMEOUT, Facts, NodeSpec
+from engine.types import NO_TIMEOUT, Arrival, Facts, NodeSpec, Position
 from engine.zones import first_zone, resolve_local, zone
 
 
@@ -112,15 +113,43 @@ class EventWaitNode:
             return NO_TIMEOUT
         return self.timeout.after(reached, zone(facts.workspace_timezone))
 
+    def accepts(self, arrival: Arrival, end: datetime, facts: Facts, now: datetime) -> bool:
+        """Whether `arrival` is what is waited for and came by `end`. An unanswerable filter refuses."""
+        if arrival.name != self.event or arrival.at > end:
+            return False
+        try:
+            return self.test(facts._replace(event=arrival.data), now)
+        except ConditionError:
+            return False
+
+    def first_match(
+        self, arrivals: Iterable[Arrival], position: Position, facts: Facts, now: datetime
+    ) -> Arrival | None:
+        """The earliest of `arrivals` that ends the wait begun at `position`, which stands at this node.
+
+        What came at or before the moment the step became allowed belongs to an earlier step.
+        """
+        end = position.wake_at if position.entered and position.wake_at is not None else NO_TIMEOUT
+        since = position.eligible_at
+        fitting = (
+            arrival
+            for arrival in arrivals
+            if (since is None or arrival.at > since) and self.accepts(arrival, end, facts, now)
+        )
+        return min(fitting, key=lambda arrival: arrival.at, default=None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConditionNode:
-    """A fork. `reads_execution`: the test looks at the execution's own values."""
+    """A fork. reads_execution: the test looks at the execution's own values. readings: the fields it asks
+    about; events: those it counts, with days back."""
 
     key: str
     spec: NodeSpec
     test: Test
     reads_execution: bool = False
+    readings: tuple[Reading, ...] = ()
+    events: Mapping[str, int] = field(default_factory=dict)
     is_enabled: bool = True
 
 
@@ -135,6 +164,7 @@ class SwitchNode:
     spec: NodeSpec
     cases: tuple[Test, ...]
     reads_execution: bool = False
+    events: Mapping[str, int] = field(default_factory=dict)
     is_enabled: bool = True
 
 
@@ -221,16 +251,37 @@ def reading_order(port: str) -> tuple[int, int, str]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Leaving:
+    """The ways out that are asked before every step: `test` holds, or the stay is as long as `max_stay`."""
+
+    test: Test | None = None
+    max_stay: timedelta | None = None
+    reads_execution: bool = False
+
+    def latest(self, facts: Facts) -> datetime | None:
+        """When the stay is over, counted from `execution.started_at`; None when nothing limits it."""
+        entered = facts.execution.get("started_at")
+        if self.max_stay is None or not isinstance(entered, datetime):
+            return None
+        return entered + self.max_stay
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Graph:
     """A version that can run. The start node is not in it: a walk begins at `first`.
 
-    events: the names of the events that its goals and waits ask about.
+    events: the names of the events that its goals, waits and conditions ask about; event_days: how many
+    days before now a condition looks back for them. leaving: ways out that are open at every step.
+    returns: the exits (step, port) that lead back to a step on the way there: a new round begins.
     """
 
     first: str
     initial_delay: timedelta | None
     settings: Mapping[str, Any]
     events: frozenset[str] = frozenset()
+    event_days: int = 0
+    leaving: Leaving | None = None
+    returns: frozenset[tuple[str, str]] = frozenset()
     nodes: Mapping[str, Node] = field(repr=False)
     edges: Mapping[str, Mapping[str, str]] = field(repr=False)
 
@@ -243,10 +294,12 @@ class Graph:
         exits = self.edges.get(key)
         return exits.get(port) if exits is not None else None
 
-    def consumes_budget(self, key: str) -> bool:
-        """Whether running `key` uses up a unit of budget. False when disabled or unknown."""
+    def consumes_budget(self, key: str, *, is_holdout: bool = False) -> bool:
+        """Whether running `key` uses up a unit of budget. False when disabled, unknown or passed by."""
         node = self.nodes.get(key)
-        return isinstance(node, ActionNode) and node.is_enabled and node.consumes_budget
+        if not isinstance(node, ActionNode) or not node.is_enabled or not node.consumes_budget:
+            return False
+        return not (is_holdout and node.reaches_out)
 
     def keys(self) -> list[str]:
         """Every step's key, in stored order."""

@@ -57,6 +57,8 @@ class Mover:
         for port in ports:
             target = exits.get(port)
             if target is not None:
+                if self.graph.returns and (self.key, port) in self.graph.returns:
+                    self.cycle += 1
                 self.key, self.entered, self.retries = target, False, 0
                 self.steps += 1
                 self.arrive()

@@ -80,7 +80,7 @@ class Settler(Mover):
             raise ValueError("a deferral without a moment to come back at")
         reason = result.reason or "provider"
         self.entered, self.wake_at = False, result.until
-        kind = reason if reason in ("window", "limit") else "provider"
+        kind = {"window": "window", "line_window": "window", "limit": "limit"}.get(reason, "provider")
         self.log(f"deferred_{kind}", {"until": result.until.isoformat(), "reason": reason})
         return Park(position=self.position(), until=result.until, reason=reason)
 

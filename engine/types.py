@@ -118,6 +118,8 @@ class ActionResult:
 class Position(NamedTuple):
     """Where one execution stands. Stored by the runtime, changed only by `walk`.
 
+    cycle: the round, from 1. It grows with a loop or restart at an end, a restart by hand, and each time an
+    exit leads back to a step on the way there, so that what is done again is told apart from a repeat.
     entered: the step at `node` was begun already (its wait was started, its action was asked for).
     eligible_at: the moment this step first became allowed; a deferral never changes it.
     retries: retries of this step so far. steps_since_wait: nodes run since the last timed wait.
@@ -178,8 +180,9 @@ class Facts(NamedTuple):
 
 class TraceEntry(NamedTuple):
     """One line of history. `type` is an execution event word (`node_entered`, `wait_started`,
-    `wait_finished`, `condition_evaluated`, `skipped`, `retry_scheduled`, `deferred_window`,
-    `deferred_limit`, `deferred_provider`, `blacklisted`, `paused`, `completed`, `failed`, `cancelled`).
+    `wait_finished`, `condition_evaluated`, `skipped`, `suppressed`, `retry_scheduled`, `deferred_window`,
+    `deferred_limit`, `deferred_provider`, `blacklisted`, `paused`, `completed`, `failed`, `cancelled`,
+    `exited`).
 
     `data` holds JSON values only (moments as ISO 8601 text)."""
 

@@ -28,16 +28,17 @@ from engine.graph import (
     EventWaitNode,
     GoalNode,
     Graph,
+    Leaving,
     Node,
     SplitNode,
     SwitchNode,
     WaitNode,
 )
+from engine.presence import absent
 from engine.settling import Settler
 from engine.splitting import branch_of, is_held_out
 from engine.types import (
     ActionResult,
-    Arrival,
     Facts,
     Outcome,
     Park,
@@ -95,7 +96,14 @@ def walk(
             outcome = run.step(budget)
     except ZoneError:
         outcome = run.finish("failed", "timezone_invalid")
+    if graph.leaving is not None and isinstance(outcome, Park):
+        outcome = _no_later(outcome, graph.leaving.latest(facts))
     return Walk(tuple(run.trace), outcome)
+
+
+def _no_later(park: Park, latest: datetime | None) -> Park:
+    """Somebody whose stay ends during a pause is woken for it."""
+    return park if latest is None or park.until <= latest else park._replace(until=latest)
 
 
 class _Run(Settler):
@@ -108,6 +116,8 @@ class _Run(Settler):
         node = self.graph.nodes.get(self.key)
         if node is None:
             return self.finish("failed", "node_missing")
+        if self.graph.leaving is not None and (reason := self.way_out(self.graph.leaving)):
+            return self.finish("exited", reason)
         if self.wake_at is None:
             if self.eligible_at > self.now:
                 return Park(self.position(), self.eligible_at, "delay")
@@ -119,15 +129,26 @@ class _Run(Settler):
             elif self.visited and node.consumes_budget:
                 return Yield(self.position(), due=self.eligible_at, consumes_budget=True)
         if self.visited >= budget:
-            consumes = self.graph.consumes_budget(self.key)
+            consumes = self.graph.consumes_budget(self.key, is_holdout=self.is_holdout)
             return Yield(position=self.position(), due=self.now, consumes_budget=consumes)
         if self.steps >= MAX_STEPS and not isinstance(node, EndNode):
             return self.finish("failed", "step_limit")
         self.visited += 1
         return self.skip(node, why_skipped) if why_skipped else self.visit(node)
 
+    def way_out(self, leaving: Leaving) -> str:
+        """Why the walk is left before this step, if it is: the criteria first, then the longest stay."""
+        try:
+            if leaving.test is not None and leaving.test(self.own_facts(leaving.reads_execution), self.now):
+                return "exit_criteria"
+        except ConditionError:
+            pass  # who cannot be asked stays
+        latest = leaving.latest(self.facts)
+        return "max_duration" if latest is not None and self.now >= latest else ""
+
     def skip(self, node: Node, reason: str) -> Outcome | None:
-        self.log("skipped", {"reason": reason})
+        """Pass by a step that is off, or an action that somebody held out must not see."""
+        self.log("suppressed" if reason == "holdout" else "skipped", {"reason": reason})
         if reason == "holdout":
             self.last_action = "skipped"
         return self.advance(_WHEN_DISABLED.get(type(node), Port.DEFAULT))
@@ -156,18 +177,20 @@ class _Run(Settler):
 
     def branch(self, node: ConditionNode) -> Outcome | None:
         data: dict[str, Any] = {}
+        if without := absent(node.readings, self.facts):
+            data["absent"] = without
         try:
-            outcome = Port.YES if node.test(self.condition_facts(node), self.now) else Port.NO
+            outcome = Port.YES if node.test(self.own_facts(node.reads_execution), self.now) else Port.NO
         except ConditionError as exc:
             outcome = Port.NO
-            data = {"fallback": True, "error": exc.code, "field": exc.field}
+            data |= {"fallback": True, "error": exc.code, "field": exc.field}
         self.log("condition_evaluated", {"outcome": str(outcome), **data})
         return self.advance(outcome)
 
     def switch(self, node: SwitchNode) -> Outcome | None:
         data: dict[str, Any] = {}
         outcome: str = Port.DEFAULT
-        facts = self.condition_facts(node)
+        facts = self.own_facts(node.reads_execution)
         try:
             for number, test in enumerate(node.cases, start=1):
                 if test(facts, self.now):
@@ -201,9 +224,9 @@ class _Run(Settler):
         self.log("condition_evaluated", {"outcome": outcome, "event": node.event})
         return self.finish("completed", "goal_reached") if reached else self.advance(Port.DEFAULT)
 
-    def condition_facts(self, node: ConditionNode | SwitchNode) -> Facts:
-        """The facts, with what this very walk has done to the execution."""
-        if not node.reads_execution:
+    def own_facts(self, reads_execution: bool) -> Facts:
+        """The facts, with what this very walk has done to the execution where a test asks for it."""
+        if not reads_execution:
             return self.facts
         own = {"last_action_status": self.last_action, "cycle": self.cycle}
         return self.facts._replace(execution={**self.facts.execution, **own})
@@ -224,7 +247,7 @@ class _Run(Settler):
         if end is None:
             end = node.end(self.now, self.facts)
             self.log("wait_started", {"until": end.isoformat(), "event": node.event})
-        elif (arrival := self.awaited(node, end)) is not None:
+        elif (arrival := self.facts.arrival) is not None and node.accepts(arrival, end, self.facts, self.now):
             data = {"until": arrival.at.isoformat(), "event": node.event}
             return self.wake(min(arrival.at, self.now), data, Port.DEFAULT)
         elif end <= self.now:
@@ -232,16 +255,6 @@ class _Run(Settler):
             return self.wake(end, data, Port.TIMEOUT, Port.DEFAULT)
         self.entered, self.wake_at, self.steps = True, end, 0
         return Park(position=self.position(), until=end, reason="wait", event=node.event)
-
-    def awaited(self, node: EventWaitNode, end: datetime) -> Arrival | None:
-        """The event that came, if it is the one waited for and came in time. Unanswerable filters refuse."""
-        arrival = self.facts.arrival
-        if arrival is None or arrival.name != node.event or arrival.at > end:
-            return None
-        try:
-            return arrival if node.test(self.facts._replace(event=arrival.data), self.now) else None
-        except ConditionError:
-            return None
 
     def wake(self, end: datetime, data: Mapping[str, Any], *ports: str) -> Outcome | None:
         self.log("wait_finished", data)

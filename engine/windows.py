@@ -2,11 +2,12 @@
 
     {"timezone": "Asia/Tehran",
      "days": {"sat": [["09:00", "18:00"]], ..., "fri": null},
-     "exceptions": {"2026-03-21": null, "2026-03-25": [["10:00", "12:00"]]}}
+     "exceptions": {"2026-03-21": {"name": "Nowruz", "ranges": null}, "2026-03-25": [["10:00", "12:00"]]}}
 
 A range begins inclusive and ends exclusive, on the wall clock of the zone. It cannot cross midnight: the
 night is split, and "24:00" ends a day without a gap. A day with null, an empty list or no entry is
-closed. An exception takes the place of its date's weekday.
+closed. An exception takes the place of its date's weekday; it may have a name, which people see and
+nothing depends on.
 
 Clock changes: a wall time that exists twice is open both times; a range that begins inside a gap opens
 at the first instant after it, if it is not over by then.
@@ -28,6 +29,7 @@ from engine.zones import ZoneError, resolve_local, transition_between, zone
 DAYS: Final = ("sat", "sun", "mon", "tue", "wed", "thu", "fri")
 MAX_RANGES: Final = 24
 MAX_EXCEPTIONS: Final = 1_000
+MAX_NAME: Final = 100
 _KEYS: Final = {"timezone", "days", "exceptions"}
 _CLOCK: Final = re.compile(r"(?:([01][0-9]|2[0-3]):([0-5][0-9]))|(24:00)", re.ASCII)
 _DATE: Final = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
@@ -54,6 +56,7 @@ class SendWindow:
     timezone: str
     days: Mapping[str, Spans]
     exceptions: Mapping[date, Spans] = field(default_factory=dict)
+    names: Mapping[date, str] = field(default_factory=dict)
 
     @classmethod
     def parse(cls, raw: object, *, timezone: str = "") -> SendWindow:
@@ -74,12 +77,12 @@ class SendWindow:
         except ZoneError:
             problems.append(Problem(code="window_timezone_invalid", fields={"timezone": str(name)[:64]}))
         days = _parse_days(raw.get("days"), problems)
-        exceptions = _parse_exceptions(raw.get("exceptions"), problems)
+        exceptions, names = _parse_exceptions(raw.get("exceptions"), problems)
         if not problems and not any(days.values()):
             problems.append(Problem(code="window_never_open"))
         if problems:
             raise WindowError(problems)
-        return cls(str(name), days, exceptions)
+        return cls(str(name), days, exceptions, names)
 
     def to_json(self) -> dict[str, Any]:
         """The stored form: all seven days, ranges in order; `exceptions` only when there are some."""
@@ -89,9 +92,13 @@ class SendWindow:
         }
         if self.exceptions:
             out["exceptions"] = {
-                day.isoformat(): _spans_json(self.exceptions[day]) for day in sorted(self.exceptions)
+                day.isoformat(): self._exception_json(day) for day in sorted(self.exceptions)
             }
         return out
+
+    def _exception_json(self, day: date) -> Any:
+        ranges, name = _spans_json(self.exceptions[day]), self.names.get(day)
+        return {"name": name, "ranges": ranges} if name else ranges
 
     def spans_on(self, day: date) -> Spans:
         """The ranges of a date, as minutes of the day."""
@@ -162,21 +169,49 @@ def _parse_days(raw: object, problems: list[Problem]) -> dict[str, Spans]:
     return days
 
 
-def _parse_exceptions(raw: object, problems: list[Problem]) -> dict[date, Spans]:
+def _parse_exceptions(raw: object, problems: list[Problem]) -> tuple[dict[date, Spans], dict[date, str]]:
     exceptions: dict[date, Spans] = {}
+    names: dict[date, str] = {}
     if raw is None:
-        return exceptions
+        return exceptions, names
     if not isinstance(raw, Mapping) or len(raw) > MAX_EXCEPTIONS:
         problems.append(Problem(code="window_malformed"))
-        return exceptions
-    for text, spans in raw.items():
-        try:
-            if not isinstance(text, str) or not _DATE.fullmatch(text):
-                raise ValueError
-            exceptions[date.fromisoformat(text)] = _parse_spans(spans, text, problems)
-        except ValueError:
+        return exceptions, names
+    for text, entry in raw.items():
+        day = _date(text)
+        if day is None:
             problems.append(Problem(code="window_date_invalid", fields={"day": str(text)[:20]}))
-    return exceptions
+            continue
+        name, ranges = _named(entry, problems)
+        exceptions[day] = _parse_spans(ranges, text, problems)
+        if name:
+            names[day] = name
+    return exceptions, names
+
+
+def _date(text: object) -> date | None:
+    if not isinstance(text, str) or not _DATE.fullmatch(text):
+        return None
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _named(entry: object, problems: list[Problem]) -> tuple[str, object]:
+    """The name and the ranges of an exception; one without a name is its ranges alone."""
+    if not isinstance(entry, Mapping):
+        return "", entry
+    name = entry.get("name", "")
+    if not isinstance(name, str) or len(name) > MAX_NAME:
+        problems.append(Problem(code="window_malformed"))
+        return "", None
+    problems += [
+        Problem(code="window_key_unknown", fields={"key": str(key)[:40]})
+        for key in entry
+        if key not in ("name", "ranges")
+    ]
+    return name.strip(), entry.get("ranges")
 
 
 def _parse_spans(raw: object, day: str, problems: list[Problem]) -> Spans:

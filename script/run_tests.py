@@ -4,9 +4,10 @@
 
 Lint, types, import contracts, migrations, deployment check, translations and vendored files first;
 then the tests on PostgreSQL, those about concurrency by themselves, those that use a database once
-more on SQLite, and those in a browser. Servers are started for the run unless TEST_DATABASE_URL and
-TEST_REDIS_URL name some. `--fast` leaves out concurrency and browser. A failure does not hide the
-ones after it; the exit code is 0 only when nothing failed.
+more on SQLite, and those in a browser; three minutes of random faults (`script/soak`) last. Servers
+are started for the run unless TEST_DATABASE_URL and TEST_REDIS_URL name some. `--fast` leaves out
+concurrency, browser and soak; arguments for pytest leave out the soak. A failure does not hide the ones
+after it; the exit code is 0 only when nothing failed.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from script import processes, services
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 LOG = ROOT / "var" / "log" / "test-setup.log"
+SOAK_MINUTES = "3"
 NO_TESTS = 5  # pytest's exit code when its arguments select nothing
 PYTHON_FOLDERS = (
     "automation", "blacklist", "bench", "campaigns", "config", "core", "demo", "engine", "script",
@@ -178,6 +180,14 @@ def pytest_steps(options: Options, database: str, redis: str, chromium: Path | N
     ]
 
 
+def soak_steps(options: Options) -> list[Step]:
+    """The same seed each time: a change that fails here fails here again. `script/soak` takes others."""
+    if options.fast or options.to_pytest:
+        return []
+    command = (sys.executable, "-m", "tests.faults", "--minutes", SOAK_MINUTES, "--seed", "1")
+    return [Step(f"{SOAK_MINUTES} minutes of random faults", command)]
+
+
 def run_step(step: Step, report: Report) -> None:
     """Announce a step, run it with its output shown as it comes, and note how it went."""
     print(f"\n== {step.title} " + "=" * max(3, 92 - len(step.title)), flush=True)
@@ -229,7 +239,7 @@ def run(options: Options, report: Report) -> None:
             return
         chromium = None if options.fast else services.require(services.CHROMIUM, log=LOG, say=print)
         database, redis = start_services(stack, folder)
-        for step in pytest_steps(options, database, redis, chromium):
+        for step in [*pytest_steps(options, database, redis, chromium), *soak_steps(options)]:
             run_step(step, report)
 
 

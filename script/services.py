@@ -151,21 +151,27 @@ def _init_database(programs: Path, data: Path, password_file: Path, user: str | 
     raise ServiceError(f"PostgreSQL could not create a database cluster (the whole story is in {log}).")
 
 
+def make_cluster(folder: Path, *, programs: Path, password: str) -> tuple[Path, str | None]:
+    """Files of a new server under `folder`: where they are, and who must run it. Raises ServiceError."""
+    user = _server_user()
+    data = _open_to(user, folder / "postgres")
+    password_file = folder / "postgres-password"
+    password_file.write_text(password, encoding="utf-8")
+    if user is not None:
+        shutil.chown(password_file, user)
+    password_file.chmod(0o600)
+    _init_database(programs, data, password_file, user, folder / "postgres.log")
+    return data, user
+
+
 @contextmanager
 def postgres(folder: Path, *, programs: Path, fast: bool = True) -> Iterator[str]:
     """A PostgreSQL server with its files under `folder`; yields the URL of an empty database.
 
     `fast`: give up durability for speed. The folder must be new. Raises ServiceError.
     """
-    user = _server_user()
-    data, log = _open_to(user, folder / "postgres"), folder / "postgres.log"
-    password = secrets.token_hex(16)
-    password_file = folder / "postgres-password"
-    password_file.write_text(password, encoding="utf-8")
-    if user is not None:
-        shutil.chown(password_file, user)
-    password_file.chmod(0o600)
-    _init_database(programs, data, password_file, user, log)
+    password, log = secrets.token_hex(16), folder / "postgres.log"
+    data, user = make_cluster(folder, programs=programs, password=password)
     port = processes.free_port()
     settings = [
         f"port={port}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,10 +15,13 @@ from core import clock
 from core.crypto import SecretUnreadable, open_sealed, seal
 from sms import breaker
 from sms.models import ProviderAccount, SmsSettings
+from sms.providers.generic import SEALED
+from sms.providers.registry import gateway_kind
 from workspaces import audit
 from workspaces.models import User, Workspace
 
 TOKEN_BYTES = 32
+_KEY = re.compile(r"[A-Za-z0-9_-]{16,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +34,9 @@ class AccountValues:
     lines: Sequence[str]
     rate_per_second: int
     is_active: bool
+    batch_size: int = 1
+    options: Mapping[str, Any] = field(default_factory=dict)  # the description of a provider, in clear
+    sealed: Mapping[str, Any] = field(default_factory=dict, repr=False)  # and what of it is sealed
     username: str = field(default="", repr=False)
     password: str = field(default="", repr=False)
 
@@ -49,9 +56,13 @@ def change_account(account: ProviderAccount, values: AccountValues, *, user: Use
     """True when anything differs from before. Credentials are told in the log as set, never by value."""
     with transaction.atomic():
         stored = ProviderAccount.objects.select_for_update(no_key=True).get(pk=account.pk)
-        before = _shown(stored, None)
+        before, sealed, address = _shown(stored, None), stored.sealed_credentials, stored.base_url
         _fill(stored, values)
-        old, new = audit.changes(before, _shown(stored, values))
+        after = _shown(stored, values)
+        other_key = stored.base_url != address and after["base_url"] == before["base_url"]
+        if stored.sealed_credentials != sealed or other_key:
+            after["credentials"] = True  # also fields and headers: nothing that is shown tells of them
+        old, new = audit.changes(before, after)
         if new:
             stored.save()
             audit.record("sms.account_changed", entity=stored, old=old, new=new, user=user)
@@ -67,7 +78,9 @@ def make_primary(account: ProviderAccount, *, user: User) -> bool:
             return False
         now = clock.now()
         ProviderAccount.objects.filter(is_primary=True).update(is_primary=False, updated_at=now)
-        ProviderAccount.objects.filter(pk=account.pk).update(is_primary=True, updated_at=now)
+        ProviderAccount.objects.filter(pk=account.pk).update(
+            is_primary=True, fallback_position=None, updated_at=now
+        )
         old = {"primary_account": primary.title if primary else None}
         audit.record(
             "sms.account_made_primary",
@@ -77,6 +90,64 @@ def make_primary(account: ProviderAccount, *, user: User) -> bool:
             user=user,
         )
     return True
+
+
+def arrange_fallback(account: ProviderAccount, move: str, *, user: User) -> bool:
+    """Change the order in which accounts stand in for the primary one. False when nothing changed.
+
+    `move`: `in` puts the account last, `up` before the one before it, `out` takes it out.
+    """
+    with transaction.atomic():
+        rows = list(ProviderAccount.objects.select_for_update(no_key=True).order_by("pk"))
+        before = sorted(
+            (row for row in rows if row.fallback_position is not None),
+            key=lambda row: row.fallback_position or 0,
+        )
+        after = _moved(before, next((row for row in rows if row.pk == account.pk), None), move)
+        if [row.pk for row in before] == [row.pk for row in after]:
+            return False
+        now = clock.now()
+        ProviderAccount.objects.filter(fallback_position__isnull=False).update(
+            fallback_position=None, updated_at=now
+        )
+        for position, row in enumerate(after, start=1):
+            ProviderAccount.objects.filter(pk=row.pk).update(fallback_position=position, updated_at=now)
+        audit.record(
+            "sms.fallback_changed",
+            entity=account,
+            old={"fallback": [row.title for row in before]},
+            new={"fallback": [row.title for row in after]},
+            user=user,
+        )
+    return True
+
+
+def _moved(
+    chain: Sequence[ProviderAccount], account: ProviderAccount | None, move: str
+) -> list[ProviderAccount]:
+    rest = [row for row in chain if account is None or row.pk != account.pk]
+    if account is None or account.is_primary or move == "out":
+        return rest
+    if move == "in":
+        return [*rest, account]
+    place = next((n for n, row in enumerate(chain) if row.pk == account.pk), None)
+    if place is None:
+        return list(chain)
+    rest.insert(max(0, place - 1), account)
+    return rest
+
+
+def set_line_details(account: ProviderAccount, details: Mapping[str, Any], *, user: User) -> bool:
+    """What each line of the account may carry. True when anything differs from before."""
+    with transaction.atomic():
+        stored = ProviderAccount.objects.select_for_update(no_key=True).get(pk=account.pk)
+        old, new = audit.changes({"line_details": stored.line_details}, {"line_details": dict(details)})
+        if new:
+            ProviderAccount.objects.filter(pk=stored.pk).update(
+                line_details=dict(details), updated_at=clock.now()
+            )
+            audit.record("sms.lines_changed", entity=stored, old=old, new=new, user=user)
+    return bool(new)
 
 
 def change_settings(workspace: Workspace, values: Mapping[str, Any], *, user: User) -> bool:
@@ -121,16 +192,28 @@ def reopen_channel(workspace: Workspace, *, user: User) -> bool:
 
 
 def has_credentials(account: ProviderAccount) -> bool:
-    """Whether both parts are stored and can be read with the keys of this installation."""
+    """Whether all that its kind asks for is stored and can be read with the keys of this installation."""
+    known = gateway_kind(account.kind)
+    return known is not None and set(known.secrets) <= stored_credentials(account)
+
+
+def stored_credentials(account: ProviderAccount) -> set[str]:
+    """The names of the credentials that are stored and can be read."""
     stored = _credentials(account)
-    return bool(stored.get("username") and stored.get("password"))
+    return {name for name in ("username", "password") if stored.get(name)}
 
 
-def _credentials(account: ProviderAccount) -> dict[str, str]:
+def described(account: ProviderAccount) -> dict[str, Any]:
+    """The sealed part of a provider's description, for its own form."""
+    stored = _credentials(account)
+    return {name: stored[name] for name in SEALED if name in stored}
+
+
+def _credentials(account: ProviderAccount) -> dict[str, Any]:
     if not account.sealed_credentials:
         return {}
     try:
-        stored: dict[str, str] = json.loads(
+        stored: dict[str, Any] = json.loads(
             open_sealed(account.sealed_credentials, bound_to=account.seal_binding)
         )
     except (SecretUnreadable, ValueError):
@@ -139,14 +222,17 @@ def _credentials(account: ProviderAccount) -> dict[str, str]:
 
 
 def _fill(account: ProviderAccount, values: AccountValues) -> None:
-    for name in ("title", "kind", "base_url", "rate_per_second", "is_active"):
+    for name in ("title", "kind", "base_url", "rate_per_second", "is_active", "batch_size"):
         setattr(account, name, getattr(values, name))
-    account.lines = list(values.lines)
-    typed = {"username": values.username, "password": values.password}
-    given = {name: value for name, value in typed.items() if value}
-    if given:
-        credentials = json.dumps({**_credentials(account), **given})
-        account.sealed_credentials = seal(credentials, bound_to=account.seal_binding)
+    account.lines, account.options = list(values.lines), dict(values.options)
+    account.line_details = {
+        line: detail for line, detail in account.line_details.items() if line in account.lines
+    }
+    stored = _credentials(account)
+    typed = {"username": values.username, "password": values.password, **values.sealed}
+    given = {name: value for name, value in typed.items() if value or name in SEALED}
+    if {**stored, **given} != stored or not account.sealed_credentials:
+        account.sealed_credentials = seal(json.dumps({**stored, **given}), bound_to=account.seal_binding)
 
 
 def _shown(account: ProviderAccount, typed: AccountValues | None) -> dict[str, Any]:
@@ -154,14 +240,23 @@ def _shown(account: ProviderAccount, typed: AccountValues | None) -> dict[str, A
     shown = {
         "title": account.title,
         "kind": account.kind,
-        "base_url": account.base_url,
+        "base_url": _without_keys(account.base_url),
         "lines": list(account.lines),
         "rate_per_second": account.rate_per_second,
         "is_active": account.is_active,
+        "batch_size": account.batch_size,
+        "options": dict(account.options),
     }
     if typed is not None and (typed.username or typed.password):
         shown["credentials"] = True
     return shown
+
+
+def _without_keys(address: str) -> str:
+    """The address without what might be a key: long words of its path and query."""
+    scheme, colon, rest = address.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}{colon}{host}{slash}{_KEY.sub('…', path)}"
 
 
 def _settings_row(workspace: Workspace) -> SmsSettings:

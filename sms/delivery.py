@@ -1,4 +1,4 @@
-"""Asking providers what became of the messages they took: less and less often, for three days at most."""
+"""Asking providers what became of the messages they took: less and less often, until the line's finality."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from datetime import datetime, timedelta
 from threading import Lock
-from typing import Any
+from typing import Any, ClassVar
 from uuid import UUID
 
 import structlog
@@ -19,6 +19,7 @@ from django.db.models import QuerySet
 from core.bulk import update_from_values
 from core.locks import named_lock
 from sms.channel import gateway_of
+from sms.finality import Finality
 from sms.models import ProviderAccount, SmsLog, SmsStatus
 from sms.providers.base import SmsGateway
 from sms.reports import Match, lock_messages, match_waiting, store
@@ -29,7 +30,6 @@ log = structlog.get_logger(__name__)
 LOCK = "sms_poll_deliveries"
 # After the first look, a minute after sending, the next one is this much later each time.
 BACK_OFF = tuple(timedelta(minutes=m) for m in (5, 15, 60, 180, 360, 720))
-HORIZON = timedelta(hours=72)  # operators say nothing new after that
 SOON = timedelta(minutes=1)
 OPEN_STATUSES = (SmsStatus.SUBMITTED, SmsStatus.SENT)
 GIVE_UP_AFTER = 3  # unanswered questions in a row end an account's turn
@@ -54,35 +54,58 @@ class PollReport:
 class _Due:
     """One message to ask about."""
 
+    COLUMNS: ClassVar[tuple[str, ...]] = (
+        "pk", "workspace_id", "provider_message_id", "provider_account_id", "polls", "request_at",
+        "created_at", "sender_number",
+    )  # fmt: skip
+
     pk: int
     workspace_id: int
     message_id: str
     account_id: UUID | None
     polls: int
     sent_at: datetime
+    line: str
 
 
 @dataclass(slots=True)
 class _Turn:
-    """One account's turn in a round: it ends when the provider stops answering."""
+    """One account's turn in a round: it ends when the provider stops answering.
+
+    `every`: seconds between two questions at least, whatever the number of threads.
+    """
 
     gateway: SmsGateway
+    every: float = 0.0
     silent: int = 0
+    free_at: float = 0.0
     lock: Lock = field(default_factory=Lock)
 
-    def ask(self, message_id: str, until: float) -> tuple[bool, DeliveryReport | None]:
+    def ask(self, ids: Sequence[str], until: float) -> tuple[bool, dict[str, DeliveryReport]]:
         """Whether the provider was asked, and what it said."""
-        if self.silent >= GIVE_UP_AFTER or time.monotonic() >= until:
-            return False, None
-        reports = self.gateway.deliveries([message_id])
+        if not self._wait_for_turn(until):
+            return False, {}
+        reports = self.gateway.deliveries(ids)
         with self.lock:
             self.silent = 0 if reports else self.silent + 1
-        return True, reports[0] if reports else None
+        return True, {report.provider_message_id: report for report in reports}
+
+    def _wait_for_turn(self, until: float) -> bool:
+        """Take the next free moment; False when the turn is over before it."""
+        with self.lock:
+            now = time.monotonic()
+            slot = max(now, self.free_at)
+            if self.silent >= GIVE_UP_AFTER or slot >= until:
+                return False
+            self.free_at = slot + self.every
+        if slot > now:
+            time.sleep(slot - now)
+        return self.silent < GIVE_UP_AFTER
 
 
-def next_poll(polls: int, sent_at: datetime, now: datetime) -> datetime | None:
-    """When to ask again after `polls` looks (0: the one under way is the first); None: never again."""
-    last = sent_at + HORIZON
+def next_poll(polls: int, now: datetime, last: datetime) -> datetime | None:
+    """When to ask again after `polls` looks (0: the one under way is the first) and until `last`, the
+    line's finality; None: never again."""
     if now >= last:
         return None
     return min(now + BACK_OFF[min(polls, len(BACK_OFF) - 1)], last)
@@ -112,10 +135,10 @@ def poll_due(now: datetime, limit: int = 200, *, seconds: float = 50) -> PollRep
 
 def anything_due(now: datetime) -> bool:
     """Whether a round would find a message to ask about. System code, all workspaces; one query."""
-    return _due_rows(now).exists()
+    return due_rows(now).exists()
 
 
-def _due_rows(now: datetime) -> QuerySet[SmsLog]:
+def due_rows(now: datetime) -> QuerySet[SmsLog]:
     """Those whose channel is closed are left for later: knocking on a locked door prolongs a block."""
     closed = ProviderAccount.unscoped.filter(paused_until__gt=now).values("pk")
     due = SmsLog.unscoped.filter(poll_at__lte=now, status__in=OPEN_STATUSES)
@@ -123,34 +146,29 @@ def _due_rows(now: datetime) -> QuerySet[SmsLog]:
 
 
 def _due(now: datetime, limit: int) -> list[_Due]:
-    columns = (
-        "pk",
-        "workspace_id",
-        "provider_message_id",
-        "provider_account_id",
-        "polls",
-        "request_at",
-        "created_at",
-    )
+    rows = due_rows(now).order_by("poll_at", "pk").only(*_Due.COLUMNS)[:limit]
     return [
-        _Due(pk, workspace_id, message_id, account_id, polls, request_at or created_at)
-        for pk, workspace_id, message_id, account_id, polls, request_at, created_at in _due_rows(now)
-        .order_by("poll_at", "pk")
-        .values_list(*columns)[:limit]
-    ]
+        _Due(
+            row.pk, row.workspace_id, row.provider_message_id, row.provider_account_id, row.polls,
+            row.request_at or row.created_at, row.sender_number,
+        )
+        for row in rows
+    ]  # fmt: skip
 
 
 def _turns(due: Iterable[_Due]) -> dict[UUID, _Turn]:
     wanted = {one.account_id for one in due if one.account_id}
     accounts = ProviderAccount.unscoped.filter(pk__in=wanted, is_active=True)
-    return {account.pk: _Turn(gateway_of(account)) for account in accounts}
+    every = 1 / settings.SMS_QUESTIONS_PER_SECOND
+    return {account.pk: _Turn(gateway_of(account), every) for account in accounts}
 
 
 def _schedule(due: Sequence[_Due], now: datetime) -> None:
+    finality = Finality.load({one.workspace_id for one in due})
     rows = [
         {
             "id": one.pk,
-            "poll_at": next_poll(one.polls, one.sent_at, now),
+            "poll_at": next_poll(one.polls, now, one.sent_at + finality.of(one.workspace_id, one.line)),
             "polls": one.polls + 1,
             "updated_at": now,
         }
@@ -165,13 +183,27 @@ def _ask_all(
     due: Sequence[_Due], turns: Mapping[UUID, _Turn], until: float
 ) -> dict[int, tuple[bool, DeliveryReport | None]]:
     """What became of each question, by message. A message whose account is gone is not asked about."""
-    askable = [one for one in due if one.account_id in turns]
-    if not askable:
+    questions = [
+        (turn, batch)
+        for account_id, turn in turns.items()
+        for batch in _batches([one for one in due if one.account_id == account_id], turn.gateway)
+    ]
+    if not questions:
         return {}
-    at_once = min(MAX_AT_ONCE, settings.SEND_CONCURRENCY, len(askable))
+    at_once = min(MAX_AT_ONCE, settings.SEND_CONCURRENCY, len(questions))
     with ThreadPoolExecutor(at_once, thread_name_prefix="sms-poll") as pool:
-        answers = pool.map(lambda one: turns[one.account_id].ask(one.message_id, until), askable)
-        return dict(zip((one.pk for one in askable), answers, strict=True))
+        answers = pool.map(lambda one: one[0].ask([due.message_id for due in one[1]], until), questions)
+        return {
+            one.pk: (asked, reports.get(one.message_id))
+            for (_turn, batch), (asked, reports) in zip(questions, answers, strict=True)
+            for one in batch
+        }
+
+
+def _batches(due: Sequence[_Due], gateway: SmsGateway) -> list[Sequence[_Due]]:
+    """As many messages in one question as the provider takes (`delivery_batch` of its gateway)."""
+    size = int(getattr(gateway, "delivery_batch", 1))
+    return [due[start : start + size] for start in range(0, len(due), size)]
 
 
 def _take_in(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from django.db.models import QuerySet
@@ -24,6 +24,12 @@ class LogFilter:
     until: datetime | None = None
     campaign_id: int | None = None
     number: str = ""
+    line: str = ""
+    code: str = ""
+
+    def as_dict(self) -> dict[str, str]:
+        """What narrows, for the audit log of a download."""
+        return {name: str(value) for name, value in asdict(self).items() if value}
 
 
 def messages(chosen: LogFilter) -> QuerySet[SmsLog]:
@@ -33,6 +39,15 @@ def messages(chosen: LogFilter) -> QuerySet[SmsLog]:
         rows = rows.filter(status=SmsStatus.FAILED, retry_scheduled_at__isnull=False)
     elif chosen.status:
         rows = rows.filter(status=chosen.status)
+    if chosen.line:
+        rows = rows.filter(sender_number=chosen.line)
+    if chosen.code:
+        rows = rows.filter(error_code=chosen.code)
+    return narrowed(rows, chosen)
+
+
+def narrowed(rows: QuerySet[SmsLog], chosen: LogFilter) -> QuerySet[SmsLog]:
+    """Those of `rows` from the chosen days and campaign, to the chosen number."""
     if chosen.since:
         rows = rows.filter(created_at__gte=chosen.since)
     if chosen.until:

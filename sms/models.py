@@ -13,6 +13,8 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from core.tenancy import AppendOnlyModel, UndeletableModel, UTCDateTimeField, WorkspaceModel
+from sms.models_inbound import InboundEffect, InboundOutcome, InboundPending, InboundSettings, InboundSms
+from sms.models_usage import Script, SmsPrice, SmsUsage
 
 
 class SmsStatus(models.TextChoices):
@@ -48,6 +50,12 @@ class SmsSettings(WorkspaceModel):
     opt_out_text = models.CharField(max_length=160, blank=True)
     backoff_minutes = models.PositiveIntegerField(default=30)
     last_outage_notice_at = UTCDateTimeField(null=True)
+    low_credit_below = models.DecimalField(max_digits=16, decimal_places=2, null=True)  # null: no notice
+    last_credit_notice_at = UTCDateTimeField(null=True)
+    frequency_messages = models.PositiveIntegerField(null=True)  # to one number; null: no cap
+    frequency_days = models.PositiveIntegerField(default=1)  # calendar days of the workspace
+    forbidden_words = models.JSONField(default=list)
+    refuse_links = models.BooleanField(default=False)
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["workspace"], name="sms_settings_once")]
@@ -65,13 +73,21 @@ class ProviderAccount(WorkspaceModel):
     base_url = models.URLField(max_length=200, blank=True)  # blank: the provider's own
     sealed_credentials = models.TextField(blank=True)  # core.crypto over a JSON object
     lines = models.JSONField(default=list)  # sender numbers, the first is the default
+    line_details = models.JSONField(default=dict)  # line -> its kind and approved text (sms/lines.py)
+    options = models.JSONField(default=dict)  # what else its kind asks for; nothing secret
+    batch_size = models.PositiveIntegerField(default=1)  # messages in one call at most
     rate_per_second = models.PositiveIntegerField(default=5)
     is_active = models.BooleanField(default=True)
     is_primary = models.BooleanField(default=False)
+    fallback_position = models.PositiveIntegerField(null=True)  # its place behind the primary; null: none
     paused_until = UTCDateTimeField(null=True)  # the breaker (sms/breaker.py); null: healthy
     paused_since = UTCDateTimeField(null=True)  # when the outage began
     paused_reason = models.CharField(max_length=40, blank=True)
     trial_until = UTCDateTimeField(null=True)  # one message is trying the account, until then at most
+    credit = models.DecimalField(max_digits=16, decimal_places=2, null=True)  # in the provider's unit
+    credit_at = UTCDateTimeField(null=True)  # when `credit` was told
+    credit_check_at = UTCDateTimeField(null=True)  # when it was last asked for
+    credit_fault = models.CharField(max_length=40, blank=True)  # why the last question had no answer
 
     class Meta:
         constraints = [
@@ -123,6 +139,7 @@ class SmsLog(UndeletableModel):
     retry_scheduled_at = UTCDateTimeField(null=True)
     poll_at = UTCDateTimeField(null=True)  # when to ask the provider for delivery; null = never (again)
     polls = models.PositiveIntegerField(default=0)
+    lookup_at = UTCDateTimeField(null=True)  # when an unknown outcome is looked up next (sms/reconcile.py)
 
     class Meta:
         constraints = [
@@ -146,6 +163,12 @@ class SmsLog(UndeletableModel):
             ),
             models.Index(  # the poll's only query
                 fields=["poll_at"], condition=models.Q(poll_at__isnull=False), name="sms_poll_due"
+            ),
+            models.Index(  # the lookup's only query, and the page of unknown outcomes
+                fields=["workspace", "-id"], condition=models.Q(status="unknown"), name="sms_unknown"
+            ),
+            models.Index(  # frequency cap, one text a phone, the log's search for a whole number
+                fields=["workspace", "phone_number", "-id"], name="sms_to_number"
             ),
         ]
 
@@ -190,12 +213,75 @@ class UnmatchedReport(WorkspaceModel):
         return self.provider_message_id
 
 
+class SmsTemplate(WorkspaceModel):
+    """A text people write once and copy into steps. A step keeps its copy: edits here change no workflow."""
+
+    name = models.CharField(max_length=120)
+    body = models.TextField()
+    created_by = models.ForeignKey("workspaces.User", null=True, on_delete=models.SET_NULL, related_name="+")
+    deleted_at = UTCDateTimeField(null=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "name"],
+                condition=models.Q(deleted_at__isnull=True),
+                name="sms_template_name",
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Operator(models.TextChoices):
+    """Whose numbers a rule is for, told by their prefix (sms/operators.py)."""
+
+    ANY = "", _("Every operator")
+    MCI = "mci", _("Hamrah-e Aval")
+    IRANCELL = "irancell", _("Irancell")
+    RIGHTEL = "rightel", _("Rightel")
+    OTHER = "other", _("Other operators")
+
+
+class LineRule(WorkspaceModel):
+    """When one sender line may send, to all or to the numbers of one operator, and how long its
+    delivery reports can take."""
+
+    line = models.CharField(max_length=20)
+    operator = models.CharField(max_length=12, choices=Operator, blank=True)
+    window = models.JSONField(null=True)  # engine.windows; null: no hours of its own
+    finality_hours = models.PositiveIntegerField(null=True)  # null: the installation's; operator is ""
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["workspace", "line", "operator"], name="sms_line_rule_once"),
+            models.CheckConstraint(
+                condition=models.Q(operator__in=Operator.values), name="sms_line_operator_known"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.line} {self.operator}".strip()
+
+
 __all__ = [
     "ACCEPTED_STATUSES",
+    "InboundEffect",
+    "InboundOutcome",
+    "InboundPending",
+    "InboundSettings",
+    "InboundSms",
+    "LineRule",
+    "Operator",
     "ProviderAccount",
+    "Script",
     "SmsLog",
     "SmsLogEvent",
+    "SmsPrice",
     "SmsSettings",
     "SmsStatus",
+    "SmsTemplate",
+    "SmsUsage",
     "UnmatchedReport",
 ]

@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any, TypeVar, cast
 
+from core.statements import load
 from core.tenancy import current_workspace_id
 from sms.models import ProviderAccount, SmsSettings
 
+T = TypeVar("T")
 DEFAULT_BACKOFF = timedelta(minutes=30)
+
+
+_answers: ContextVar[dict[tuple[str, int], Any] | None] = ContextVar("sms_answers", default=None)
+
+
+@contextmanager
+def one_moment() -> Iterator[None]:
+    """Inside, accounts and settings are read once: every question is about the same moment of sending."""
+    token = _answers.set({})
+    try:
+        yield
+    finally:
+        _answers.reset(token)
+
+
+def _asked(key: tuple[str, int], ask: Callable[[], T]) -> T:
+    answers = _answers.get()
+    if answers is None:
+        return ask()
+    if key not in answers:
+        answers[key] = ask()
+    return cast("T", answers[key])
 
 
 def current_workspace() -> int:
@@ -17,7 +44,10 @@ def current_workspace() -> int:
 
 
 def settings_of(workspace_id: int) -> SmsSettings | None:
-    return SmsSettings.objects.filter(workspace_id=workspace_id).first()
+    return _asked(
+        ("settings", workspace_id),
+        lambda: next(iter(load(SmsSettings, {"workspace_id": workspace_id})), None),
+    )
 
 
 def provider_ready(workspace_id: int) -> bool:
@@ -28,8 +58,28 @@ def provider_ready(workspace_id: int) -> bool:
 
 def usable_accounts(workspace_id: int) -> list[ProviderAccount]:
     """The accounts that are switched on, the one that sends by default first. One query."""
-    rows = ProviderAccount.objects.filter(workspace_id=workspace_id, is_active=True)
-    return list(rows.order_by("-is_primary", "created_at"))
+    switched_on = {"workspace_id": workspace_id, "is_active": True}
+    return _asked(
+        ("accounts", workspace_id),
+        lambda: load(ProviderAccount, switched_on, order=("-is_primary", "created_at")),
+    )
+
+
+def chain_of(rows: Sequence[ProviderAccount]) -> list[ProviderAccount]:
+    """Of `usable_accounts` the one that sends by default, then those that stand in for it, in order."""
+    stand_ins = [row for row in rows[1:] if row.fallback_position is not None]
+    return [*rows[:1], *sorted(stand_ins, key=lambda row: row.fallback_position or 0)]
+
+
+def sends_by_default(rows: Sequence[ProviderAccount], now: datetime) -> ProviderAccount | None:
+    """The first account of the chain that may be tried at `now`, else the first one."""
+    chain = chain_of(rows)
+    able = (
+        row
+        for row in chain
+        if row.sealed_credentials and (row.paused_until is None or row.paused_until <= now)
+    )
+    return next(able, next(iter(chain), None))
 
 
 def backoff_of(row: SmsSettings | None) -> timedelta:
@@ -46,12 +96,20 @@ class Gate:
     accounts: Mapping[str, ProviderAccount]
 
     def closed_until(self, wanted: str | None = None) -> datetime | None:
-        """Until when nothing may be tried through the wanted account (else the default one). None: it may.
+        """Until when nothing may be tried through the wanted account, else through the default one and
+        those that stand in for it. None: it may.
 
         No account, or one without credentials, is asked about again after the pause of a fault.
         """
-        account = self.accounts.get(wanted or "") or next(iter(self.accounts.values()), None)
-        if account is None or not account.sealed_credentials:
+        named = self.accounts.get(wanted or "")
+        chain = [named] if named else chain_of(list(self.accounts.values()))
+        until = [self._closed_until(account) for account in chain]
+        if not until:
+            return self.now + self.backoff
+        return None if None in until else min(moment for moment in until if moment)
+
+    def _closed_until(self, account: ProviderAccount) -> datetime | None:
+        if not account.sealed_credentials:
             return self.now + self.backoff
         paused_until: datetime | None = account.paused_until
         return paused_until if paused_until is not None and paused_until > self.now else None

@@ -2,22 +2,69 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
 
 from django.utils.translation import gettext_lazy as _
 
 from sms.models import SmsLog, SmsStatus
 from sms.providers.registry import meaning
+from sms.settlement import FOR_GOOD, PROVEN_ABSENT
 
 if TYPE_CHECKING:
     from django_stubs_ext import StrPromise
 
-# Why a message was not even offered to a provider.
-SKIPPED: dict[str, StrPromise] = {
+# Why a message was not even offered to a provider, or what was learnt of it later.
+OURS: Final[Mapping[str, StrPromise]] = {
     "no_mobile": _("The person has no valid mobile number."),
     "missing_personalisation": _("A value that the text needs is missing for this person."),
     "empty_text": _("The text is empty for this person."),
     "blacklisted": _("The number is on the blacklist."),
+    "expired": _("The message would have come too late, so it was not sent."),
+    "frequency_cap": _("The number has had as many messages as this workspace allows."),
+    "phone_served": _("Another person with this number has had the message in this campaign."),
+    "forbidden_text": _("The text holds a word or link that this workspace does not allow."),
+    PROVEN_ABSENT: _("The provider's list shows that it never had the message."),
+}
+
+# What became of it after the provider took it (sms/delivery_reasons.py gives the words of the reports).
+UNDELIVERED: Final[Mapping[str, StrPromise]] = {
+    "phone_unreachable": _("The phone was off or out of reach, so the message did not arrive."),
+    "number_unknown": _("The operator does not know this number."),
+    "operator_blocked": _("The receiver is on the operator's block list for advertising (*800#)."),
+    "operator_error": _("The operator reports an error of its own."),
+    "operator_not_reached": _("The message did not reach the operator."),
+    "filtered": _("The provider or operator filtered the message."),
+    "refused_on_the_way": _("The operator did not accept the message."),
+    "validity_over": _("The time in which the operator tries to deliver was over."),
+    "undelivered": _("The message did not reach the phone, and no reason was given."),
+}
+
+# Why a look at the provider decided what it did.
+LOOKS: Final[Mapping[str, StrPromise]] = {
+    "listed": _("The provider's list holds exactly this message."),
+    "id_known": _("The provider knows the message by its id."),
+    "not_listed": _("The provider's list is complete for that time and does not hold the message."),
+    "equal_texts": _("Equal messages to this number lie so close together that they cannot be told apart."),
+    "listed_otherwise": _("The list holds a message to this number that might be this one."),
+    "list_incomplete": _("The list lacks messages that the provider surely has, so it proves nothing yet."),
+    "list_not_fresh": _("The list shows nothing newer of the line yet, so it may lag behind."),
+    "clock_not_checked": _("The list does not reach back far enough to rule out a wrong clock."),
+    "clocks_differ": _("The provider's clock and ours differ too much."),
+    "too_early": _("The list may not show the message yet."),
+    "not_covered": _("The list does not reach back to the time of the message."),
+    "outbox_long": _("The list is too long to read back to the time of the message."),
+    "outbox_gap": _("The list changed too fast while it was read."),
+    "outbox_unreadable": _("The list could not be understood."),
+    "id_not_known": _("The provider said nothing of this id."),
+    "no_list": _("This provider cannot be asked what it sent."),
+    "not_asked": _("The account is gone, switched off, or had no turn."),
+}
+
+VERDICTS: Final[Mapping[str, StrPromise]] = {
+    "accepted": _("It was sent"),
+    "absent": _("It was surely not sent"),
+    "undecided": _("Still unknown"),
 }
 
 
@@ -25,11 +72,25 @@ def explain(provider: str, code: str) -> str:
     """Why a message of `provider` did not simply go out, in the reader's language; "" for no code."""
     if not code:
         return ""
-    return str(SKIPPED[code] if code in SKIPPED else meaning(provider, code).reason)
+    for words in (OURS, UNDELIVERED):
+        if code in words:
+            return str(words[code])
+    return str(meaning(provider, code).reason)
+
+
+def explain_look(provider: str, why: str) -> str:
+    """Why a look-up decided what it did: a word of ours, or the fault of the call."""
+    return str(LOOKS[why]) if why in LOOKS else explain(provider, why)
+
+
+def verdict_label(verdict: str) -> str:
+    return str(VERDICTS.get(verdict, verdict))
 
 
 def status_label(row: SmsLog) -> str:
     """The status in words. A failed message that will be tried again is waiting, not lost."""
     if row.status == SmsStatus.FAILED and row.retry_scheduled_at is not None:
         return str(_("Waiting to retry"))
+    if row.status == SmsStatus.UNKNOWN and row.lookup_at == FOR_GOOD:
+        return str(_("Unknown for good"))
     return str(row.get_status_display())

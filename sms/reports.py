@@ -17,7 +17,9 @@ from django.db import transaction
 from django.db.models import Exists, OuterRef
 
 from core import clock
+from core.failpoints import failpoint
 from core.tenancy import workspace_scope
+from sms.delivery_reasons import reason_for
 from sms.models import SmsLog, SmsLogEvent, SmsStatus, UnmatchedReport
 from sms.transitions import furthest, move_forward
 from sms.types import DeliveryReport, DeliveryStatus
@@ -63,6 +65,7 @@ def ingest_reports(workspace_id: int, reports: Sequence[DeliveryReport]) -> Inge
         matches, unmatched = _match(workspace_id, usable)
         moved = store(matches, now)
         waiting = _keep_waiting(workspace_id, unmatched, now)
+        failpoint("report_tx")
     return Ingested(matched=len(matches), moved=moved, waiting=waiting)
 
 
@@ -90,7 +93,7 @@ def store(matches: Sequence[Match], now: datetime) -> int:
     """Add each report to its message's history once, and move the messages on; returns how many moved.
 
     System code: `matches` may lie in several workspaces and name their own. One statement for the
-    history and at most one for each status. An ambiguous id tells nothing certain of any of its
+    history and at most one for each status and reason. An ambiguous id tells nothing certain of any of its
     messages: history only. Call it inside a transaction.
     """
     if not matches:
@@ -99,14 +102,17 @@ def store(matches: Sequence[Match], now: datetime) -> int:
     SmsLogEvent.unscoped.bulk_create(
         [_event(match, report, now) for match in matches for report in match.reports], ignore_conflicts=True
     )
-    goals: dict[SmsStatus, list[int]] = defaultdict(list)
+    goals: dict[tuple[SmsStatus, str], list[int]] = defaultdict(list)
     for match in matches:
         goal = furthest(report.status for report in match.reports)
         if match.ambiguous:
             log.warning("provider_id_conflict", sms_log_id=match.log_id, workspace_id=match.workspace_id)
         elif goal is not None:
-            goals[goal].append(match.log_id)
-    return sum(move_forward(SmsLog.unscoped.all(), ids, goal, now) for goal, ids in sorted(goals.items()))
+            goals[goal, reason_for(match.reports, goal)].append(match.log_id)
+    rows = SmsLog.unscoped.all()
+    return sum(
+        move_forward(rows, ids, goal, now, reason=reason) for (goal, reason), ids in sorted(goals.items())
+    )
 
 
 def lock_messages(ids: Iterable[int]) -> None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import threading
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -17,17 +17,20 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 from uuid import UUID
 
-import structlog
 from django.conf import settings
 
 from core.bulk import insert_rows, update_from_values
-from core.failpoints import failpoint
+from core.statements import read
 from sms import breaker, queries
+from sms.bulk_calls import Caller, Offer, calls_of
 from sms.channel import Account
+from sms.lines import NOT_APPROVED
 from sms.models import ACCEPTED_STATUSES, SmsLog, SmsStatus
-from sms.types import OutboundSms, Outcome, SendResult
+from sms.settlement import PROVEN_ABSENT
+from sms.types import Outcome, SendResult
+from sms.usage import ledger
 
-log = structlog.get_logger(__name__)
+PRODUCER = "automation"  # the model's default: who asks for the messages of executions
 FIRST_POLL = timedelta(minutes=1)
 THROTTLE_PAUSE = timedelta(minutes=15)
 
@@ -58,6 +61,7 @@ _FATES = {
     Outcome.THROTTLED: (Fate.CHANNEL_CLOSED, SmsStatus.FAILED),
     Outcome.IN_DOUBT: (Fate.IN_DOUBT, SmsStatus.UNKNOWN),
 }
+STATUS_OF = {outcome: status for outcome, (_fate, status) in _FATES.items()}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +81,7 @@ class Draft:
     parts: int = 1  # the text is billed as
     sender: str = ""
     account: Account | None = None
+    has_next: bool = False  # another account can be tried if this one surely has nothing
     error_code: str = ""
     error_message: str = ""
 
@@ -108,7 +113,7 @@ class Attempt:
     log_id: int
     draft: Draft
     budget: Any = None
-    hold_unknown: bool = False
+    on_unknown: str = "continue"  # what the caller does when nobody knows whether it went out
 
     @property
     def step(self) -> StepKey:
@@ -156,6 +161,10 @@ class Past:
     accepted: bool = False
     unknown: bool = False
     in_flight_id: int = 0
+    tried: Counter[UUID] = field(default_factory=Counter)  # accounts that surely have nothing of it
+    absent_id: int = 0  # proven not sent by a look-up, and the step has not gone on from it yet
+    asked_at: datetime | None = None  # when the unfinished or unknown one left
+    account_id: UUID | None = None  # by which account
 
     @property
     def decided(self) -> bool:
@@ -173,11 +182,15 @@ class History(dict[StepKey, Past]):
 def attempts_of(keys: Iterable[StepKey]) -> History:
     """Earlier attempts of these visits. One query."""
     wanted = set(keys)
-    rows = SmsLog.objects.filter(execution_id__in={key.execution_id for key in wanted})
     history = History()
-    for pk, execution, cycle, node, number, status, provider_id in rows.values_list(
-        "pk", "execution_id", "cycle", "node_id", "attempt_number", "status", "provider_message_id"
-    ):
+    columns = read(
+        SmsLog,
+        ("id", "execution_id", "cycle", "node_id", "attempt_number", "status", "provider_message_id",
+         "error_code", "lookup_at", "request_at", "provider_account_id"),
+        {"execution_id": {key.execution_id for key in wanted}},
+        workspace_id=queries.current_workspace(),
+    )  # fmt: skip
+    for pk, execution, cycle, node, number, status, provider_id, error, lookup_at, asked_at, by in columns:
         key = StepKey(execution or 0, cycle, node or 0)
         if key not in wanted:
             continue
@@ -188,6 +201,12 @@ def attempts_of(keys: Iterable[StepKey]) -> History:
         past.unknown = past.unknown or status == SmsStatus.UNKNOWN
         if status == SmsStatus.SENDING:
             past.in_flight_id = pk
+        if status == SmsStatus.FAILED and by is not None:
+            past.tried[by] += 1
+        if status in (SmsStatus.SENDING, SmsStatus.UNKNOWN):
+            past.asked_at, past.account_id = asked_at, by
+        elif error == PROVEN_ABSENT and lookup_at is not None:
+            past.absent_id = pk
     return history
 
 
@@ -210,8 +229,9 @@ def close_abandoned(execution_ids: Sequence[int], now: datetime) -> list[tuple[i
 
 def phones_in_flight(phones: Iterable[str]) -> set[str]:
     """Those of `phones` that a message is on its way to right now. One query."""
-    rows = SmsLog.objects.filter(status=SmsStatus.SENDING, phone_number__in=set(phones))
-    return set(rows.values_list("phone_number", flat=True))
+    workspace_id = queries.current_workspace()
+    on_the_way = {"workspace_id": workspace_id, "status": SmsStatus.SENDING, "phone_number": set(phones)}
+    return {phone for (phone,) in read(SmsLog, ("phone_number",), on_the_way)}
 
 
 def insert(drafts: Sequence[Draft], token: UUID, now: datetime) -> dict[StepKey, Attempt]:
@@ -270,62 +290,71 @@ def _threads() -> ThreadPoolExecutor:
 
 
 def call_all(attempts: Sequence[Attempt], deadline: float) -> list[Answer]:
-    """One request an attempt, `SEND_CONCURRENCY` at a time. `deadline` is a `time.monotonic()` moment:
-    what has not been begun by then is surely not sent. Raises nothing."""
-    closed: set[UUID] = set()
+    """At most one request an attempt, `SEND_CONCURRENCY` at a time; an account may send many with one.
 
-    def call(attempt: Attempt) -> Answer:
-        account = attempt.draft.account
-        if account is None:
-            return Answer(
-                attempt=attempt, result=SendResult(outcome=Outcome.UNAVAILABLE, code="not_configured")
-            )
-        if account.id in closed:
-            return Answer(
-                attempt=attempt, result=SendResult(outcome=Outcome.UNAVAILABLE, code="channel_closed")
-            )
-        result = _offer(account, attempt, deadline)
-        failpoint("after_http")
-        if result.outcome in (Outcome.UNAVAILABLE, Outcome.THROTTLED):
-            closed.add(account.id)  # the rest of the chunk would only knock at the same closed door
-        return Answer(attempt=attempt, result=result)
-
-    return _map(call, attempts)
+    `deadline` is a `time.monotonic()` moment: what has not been begun by then is surely not sent. Raises
+    nothing.
+    """
+    results: dict[int, SendResult] = {}
+    offers: list[Offer] = []
+    for place, attempt in enumerate(attempts):
+        offer = _offer(place, attempt)
+        if isinstance(offer, SendResult):
+            results[place] = offer
+        else:
+            offers.append(offer)
+    calls = calls_of(offers)
+    for call, given in zip(calls, _map(Caller(deadline), calls), strict=True):
+        results |= {offer.place: result for offer, result in zip(call, given, strict=True)}
+    return [Answer(attempt=attempt, result=results[place]) for place, attempt in enumerate(attempts)]
 
 
-def _map(call: Callable[[Attempt], Answer], attempts: Sequence[Attempt]) -> list[Answer]:
-    if len(attempts) == 1:
-        return [call(attempts[0])]
-    return list(_threads().map(call, attempts))
+def _map(call: Caller, calls: Sequence[Sequence[Offer]]) -> list[list[SendResult]]:
+    if len(calls) < 2:
+        return [call(one) for one in calls]
+    return list(_threads().map(call, calls))
 
 
-def _offer(account: Account, attempt: Attempt, deadline: float) -> SendResult:
-    left = min(float(settings.HTTP_BUDGET_SECONDS), deadline - time.monotonic())
-    if left <= 0:
-        return SendResult(outcome=Outcome.NOT_SENT, code="too_late")
+def _offer(place: int, attempt: Attempt) -> Offer | SendResult:
     draft = attempt.draft
-    sms = OutboundSms(to=draft.phone, text=draft.text, sender=draft.sender, reference=draft.idempotency_key)
-    failpoint("before_socket")
-    try:
-        return account.gateway.send(sms, deadline_s=left)
-    except Exception:  # a mistake of ours after the request began: it may have gone out
-        log.exception("gateway_raised", log_id=attempt.log_id)
-        return SendResult(outcome=Outcome.IN_DOUBT, code="internal_error")
+    if draft.account is None:
+        return SendResult(outcome=Outcome.UNAVAILABLE, code="not_configured")
+    sms = draft.account.outbound(
+        to=draft.phone, text=draft.text, sender=draft.sender, reference=draft.idempotency_key
+    )
+    if sms is None:
+        return SendResult(outcome=Outcome.REFUSED, code=NOT_APPROVED)
+    return Offer(place=place, account=draft.account, sms=sms)
 
 
 def record(answers: Sequence[Answer], retry_at: Mapping[int, datetime], now: datetime) -> set[int]:
     """Store every result once; returns the ids of the rows that took theirs.
 
     Only a row that is still `sending` (or was closed as `unknown` while its answer was under way) takes
-    a result. An account that cannot send is closed, one that passed its trial opens. One statement when
-    all is well.
+    a result. Each accepted message gets its row in the ledger. An account that cannot send is closed, one
+    that passed its trial opens. Two statements when all is well.
     """
     rows = [
         _result_columns(answer, retry_at.get(answer.attempt.step.execution_id), now) for answer in answers
     ]
-    recorded = update_from_values(SmsLog, rows, guard={"status": (SmsStatus.SENDING, SmsStatus.UNKNOWN)})
+    recorded = set(update_from_values(SmsLog, rows, guard={"status": (SmsStatus.SENDING, SmsStatus.UNKNOWN)}))
+    ledger.enter(_usage(answers, recorded, now))
     _judge_accounts(answers, now)
-    return set(recorded)
+    return recorded
+
+
+def _usage(answers: Sequence[Answer], recorded: set[int], now: datetime) -> list[ledger.Accepted]:
+    return [
+        ledger.Accepted(
+            log_id=answer.attempt.log_id, event_type=PRODUCER, text=draft.text, counted=draft.parts,
+            reported=answer.result.parts, line=draft.sender[:20], campaign_id=draft.campaign_id,
+            provider=draft.account.kind if draft.account else "", at=now,
+        )
+        for answer in answers
+        if answer.fate is Fate.ACCEPTED
+        and answer.attempt.log_id in recorded
+        and (draft := answer.attempt.draft)
+    ]  # fmt: skip
 
 
 def _result_columns(answer: Answer, retry_at: datetime | None, now: datetime) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Queue tasks of the SMS channel."""
+"""Queue tasks of the SMS channel, and the steps of each tick that queue them when there is work."""
 
 from __future__ import annotations
 
@@ -10,12 +10,16 @@ import structlog
 from core import clock
 from core.heartbeat import beat, last_beat
 from core.queue import Payload, enqueue, task
-from sms import delivery
+from sms import credit, delivery, reconcile
 
 log = structlog.get_logger(__name__)
 
 POLL_DELIVERIES = "sms.poll_deliveries"
 ASKED, ANSWERED = "sms_poll_asked", "sms_poll_deliveries"
+RECONCILE = "sms.reconcile"
+RECONCILE_ASKED, RECONCILE_ANSWERED = "sms_reconcile_asked", "sms_reconcile"
+CHECK_CREDIT = "sms.check_credit"
+CREDIT_ASKED, CREDIT_ANSWERED = "sms_credit_asked", "sms_credit"
 UNANSWERED_EVERY = timedelta(minutes=10)  # rounds do not pile up before a worker that is gone
 
 
@@ -26,18 +30,49 @@ def poll_deliveries(payload: Payload) -> None:
     beat(ANSWERED, report.as_dict())
 
 
+@task(RECONCILE)
+def look_up_unknown(_payload: Payload) -> None:
+    """One round of looking up unknown outcomes; a doubled message finds the round taken and ends."""
+    beat(RECONCILE_ANSWERED, reconcile.reconcile_due(clock.now()).as_dict())
+
+
+@task(CHECK_CREDIT)
+def check_credit(_payload: Payload) -> None:
+    """Ask every account whose credit is due to be asked for."""
+    beat(CREDIT_ANSWERED, {"accounts": credit.check_due(clock.now())})
+
+
 def ask_for_polling(now: datetime) -> Mapping[str, int]:
     """A step of each tick: put a round into the queue when a message is due. Never fails the tick."""
-    if not delivery.anything_due(now):
-        return {}
-    asked, answered = last_beat(ASKED), last_beat(ANSWERED)
-    unanswered = asked is not None and (answered is None or answered < asked)
-    if asked is not None and unanswered and asked <= now < asked + UNANSWERED_EVERY:
-        return {}
-    beat(ASKED)
-    try:
-        enqueue(POLL_DELIVERIES, {}, group="default")
-    except Exception:  # whatever a broker raises: the next tick asks again
-        log.exception("sms_poll_not_queued")
+    if not delivery.anything_due(now) or not _queued(POLL_DELIVERIES, ASKED, ANSWERED, now):
         return {}
     return {"sms_polls": 1}
+
+
+def ask_for_reconciling(now: datetime) -> Mapping[str, int]:
+    """A step of each tick: put a round of looking up into the queue when one is due. Never fails the tick."""
+    if not reconcile.anything_due(now) or not _queued(RECONCILE, RECONCILE_ASKED, RECONCILE_ANSWERED, now):
+        return {}
+    return {"sms_reconciles": 1}
+
+
+def ask_for_credit(now: datetime) -> Mapping[str, int]:
+    """A step of each tick: put a credit check into the queue when one is due. Never fails the tick."""
+    if not credit.anything_due(now) or not _queued(CHECK_CREDIT, CREDIT_ASKED, CREDIT_ANSWERED, now):
+        return {}
+    return {"sms_credit_checks": 1}
+
+
+def _queued(name: str, asked_beat: str, answered_beat: str, now: datetime) -> bool:
+    """Whether the task was put into the queue; not while an earlier one has no answer yet."""
+    asked, answered = last_beat(asked_beat), last_beat(answered_beat)
+    unanswered = asked is not None and (answered is None or answered < asked)
+    if asked is not None and unanswered and asked <= now < asked + UNANSWERED_EVERY:
+        return False
+    beat(asked_beat)
+    try:
+        enqueue(name, {}, group="default")
+    except Exception:  # whatever a broker raises: the next tick asks again
+        log.exception("sms_task_not_queued", task=name)
+        return False
+    return True

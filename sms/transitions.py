@@ -14,6 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from core.transitions import Edges
+from sms.evidence import Verdict
 from sms.models import SmsLog, SmsStatus
 from sms.types import DeliveryStatus
 
@@ -29,6 +30,12 @@ LADDER = (
     SmsStatus.DELIVERED,
 )
 DELIVERY_EDGES: Edges = {str(step): frozenset(map(str, LADDER[i + 1 :])) for i, step in enumerate(LADDER)}
+
+# The only ways out of `unknown`: proof that the provider has it, or that it surely has not.
+UNKNOWN_EDGES: Mapping[Verdict, SmsStatus] = {
+    Verdict.ACCEPTED: SmsStatus.SUBMITTED,
+    Verdict.ABSENT: SmsStatus.FAILED,
+}
 
 # A report that says "waiting" or "unknown" is history, and moves nothing.
 STEP_OF: Mapping[DeliveryStatus, SmsStatus] = {
@@ -47,8 +54,15 @@ def furthest(statuses: Iterable[DeliveryStatus]) -> SmsStatus | None:
     return max(steps, key=LADDER.index, default=None)
 
 
-def move_forward(rows: QuerySet[SmsLog], ids: Iterable[int], to: SmsStatus, now: datetime) -> int:
-    """Move those messages that stand below `to`; the others are left where they are. One UPDATE."""
+def move_forward(
+    rows: QuerySet[SmsLog], ids: Iterable[int], to: SmsStatus, now: datetime, *, reason: str = ""
+) -> int:
+    """Move those messages that stand below `to`; the others are left where they are. One UPDATE.
+
+    `reason`: why a message that ends here did not arrive (`sms/delivery_reasons.py`).
+    """
     below = [state for state, targets in DELIVERY_EDGES.items() if to in targets]
     settled = {"poll_at": None} if to in SETTLED else {}
-    return rows.filter(pk__in=list(ids), status__in=below).update(status=to, updated_at=now, **settled)
+    return rows.filter(pk__in=list(ids), status__in=below).update(
+        status=to, error_code=reason, updated_at=now, **settled
+    )

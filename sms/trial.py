@@ -13,23 +13,15 @@ from blacklist.queries import is_blocked
 from core import clock
 from core.errors import Refused
 from core.locks import lock_contacts
-from sms.channel import gateway_of
+from sms.channel import account_of
 from sms.models import ProviderAccount, SmsLog, SmsStatus
 from sms.parts import count_parts
-from sms.sending import FIRST_POLL
-from sms.types import OutboundSms, Outcome, SendResult
+from sms.single import store_result
+from sms.types import SendResult
 from workspaces import audit
 from workspaces.models import User
 
 PRODUCER = "test"
-_STATUS = {
-    Outcome.ACCEPTED: SmsStatus.SUBMITTED,
-    Outcome.REFUSED: SmsStatus.REJECTED,
-    Outcome.NOT_SENT: SmsStatus.FAILED,
-    Outcome.UNAVAILABLE: SmsStatus.FAILED,
-    Outcome.THROTTLED: SmsStatus.FAILED,
-    Outcome.IN_DOUBT: SmsStatus.UNKNOWN,
-}
 
 
 class AlreadySent(Refused):
@@ -40,6 +32,10 @@ class NumberBlocked(Refused):
     code = "number_blocked"
 
 
+class NotApproved(Refused):
+    code = "text_not_approved"
+
+
 def send_test(
     account: ProviderAccount, *, to: str, text: str, sender: str, key: UUID, user: User
 ) -> SendResult:
@@ -48,12 +44,16 @@ def send_test(
     `key` names this wish: asked for twice (a double click), it is sent once. The message is a row
     like any other, committed before the provider is called; call this outside a transaction.
     Raises NumberBlocked for a number on the blacklist, AlreadySent for a known `key` or while
-    another message to the number is under way.
+    another message to the number is under way, NotApproved for a text that is not the line's approved one.
     """
+    channel = account_of(account)
+    sms = channel.outbound(to=to, text=text, sender=sender, reference=f"{PRODUCER}:{key}")
+    if sms is None:
+        raise NotApproved(_("This line sends its approved text only, with values in the places of it."))
     row = _reserve(account, to=to, text=text, sender=sender, key=key, user=user)
-    sms = OutboundSms(to=to, text=text, sender=sender, reference=row.idempotency_key)
-    result = gateway_of(account).send(sms, deadline_s=float(settings.HTTP_BUDGET_SECONDS))
-    _record(row, result)
+    result = channel.gateway.send(sms, deadline_s=float(settings.HTTP_BUDGET_SECONDS))
+    with transaction.atomic():
+        store_result(row, result, clock.now(), still=[SmsStatus.SENDING])
     return result
 
 
@@ -85,19 +85,3 @@ def _reserve(account: ProviderAccount, *, to: str, text: str, sender: str, key: 
     except IntegrityError as exc:
         raise AlreadySent(_("This test was sent already, or a message to the number is on its way.")) from exc
     return row
-
-
-def _record(row: SmsLog, result: SendResult) -> None:
-    """Store the outcome once: only a row that is still on its way takes one."""
-    now = clock.now()
-    message_id = (result.provider_message_id or "")[:40]
-    SmsLog.objects.filter(pk=row.pk, status=SmsStatus.SENDING).update(
-        status=_STATUS[result.outcome],
-        response_at=now,
-        provider_message_id=message_id,
-        provider_response=dict(result.raw),
-        error_code=result.code[:40],
-        segments=result.parts or row.segments,
-        poll_at=now + FIRST_POLL if message_id else None,
-        updated_at=now,
-    )

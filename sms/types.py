@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
 
@@ -32,8 +33,19 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Pattern:
+    """A text the provider has approved, by its number there, and what is put into its places, in order."""
+
+    body_id: int
+    variables: tuple[str, ...] = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OutboundSms:
     """One text for one number. `sender` empty means the account's default line.
+
+    With `pattern` the provider writes the message from its approved text, on a line of its own; `text` is
+    what comes of it.
 
     `reference` is our own key of the attempt. It is handed to providers that take one; whether
     they do or not, it never makes sending twice safe.
@@ -43,6 +55,7 @@ class OutboundSms:
     text: str = field(repr=False)
     sender: str = ""
     reference: str = ""
+    pattern: Pattern | None = None
 
     def __post_init__(self) -> None:
         # Providers take a list of numbers in the same field: one message must stay one message.
@@ -111,3 +124,30 @@ class CreditResult:
     amount: Decimal | None = None
     code: str = ""
     raw: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutboxEntry:
+    """One message as the provider lists it. `message_id` is empty where the list names none that a
+    delivery can be asked about; `reference` is whatever number the list gives the line."""
+
+    reference: str
+    message_id: str = ""
+    to: str = field(repr=False)
+    text: str = field(repr=False)
+    sender: str = ""
+    sent_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outbox:
+    """What an account sent, as far as it was read.
+
+    `covers_since`: every message sent from then on, up to the moment of reading, is in `entries`; None
+    when that cannot be promised (not asked, broken off, out of order, unreadable). `code` says why.
+    """
+
+    outcome: Outcome
+    entries: tuple[OutboxEntry, ...] = ()
+    covers_since: datetime | None = None
+    code: str = ""

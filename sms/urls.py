@@ -3,7 +3,8 @@
 from django.urls import path
 
 from sms import webhooks
-from sms.views import logs, settings
+from sms.inbound import relay
+from sms.views import inbound, lines, logs, settings, templates, unknown, usage
 
 app_name = "sms"
 urlpatterns = [
@@ -15,9 +16,28 @@ urlpatterns = [
     path("settings/sms/accounts/new", settings.account_add, name="account-add"),
     path("settings/sms/accounts/<uuid:pk>", settings.account, name="account"),
     path("settings/sms/accounts/<uuid:pk>/primary", settings.account_primary, name="account-primary"),
+    path("settings/sms/accounts/<uuid:pk>/lines", settings.account_lines, name="account-lines"),
+    path("settings/sms/accounts/<uuid:pk>/fallback", settings.account_fallback, name="account-fallback"),
     path("settings/sms/accounts/<uuid:pk>/check", settings.account_check, name="account-check"),
     path("settings/sms/accounts/<uuid:pk>/test", settings.account_test, name="account-test"),
+    path("settings/sms/inbound", inbound.inbound_settings, name="inbound-settings"),
+    path("settings/sms/prices", usage.price_list, name="prices"),
+    path("settings/sms/prices/<int:pk>/remove", usage.price_remove, name="price-remove"),
+    path("automation/usage/", usage.usage, name="usage"),
+    path("automation/usage/<slug:what>.<slug:kind>", usage.usage_export, name="usage-export"),
+    path("automation/inbound/", inbound.inbound_list, name="inbound"),
     path("automation/sms-logs/", logs.log_list, name="logs"),
+    path("automation/sms-logs/export.<slug:kind>", logs.log_export, name="logs-export"),
     path("automation/sms-logs/<int:pk>", logs.log_detail, name="log"),
+    path("automation/sms-unknown/", unknown.unknown_list, name="unknown"),
+    path("automation/sms-unknown/<int:pk>/look", unknown.look_again, name="look-again"),
+    path("automation/sms-templates/", templates.template_list, name="templates"),
+    path("automation/sms-templates/new", templates.template_add, name="template-add"),
+    path("automation/sms-templates/<int:pk>", templates.template_edit, name="template"),
+    path("automation/sms-templates/<int:pk>/delete", templates.template_delete, name="template-delete"),
+    path("automation/sms-templates/preview", templates.template_preview, name="template-preview"),
+    path("settings/sms/lines", lines.line_rules, name="line-rules"),
+    path("settings/sms/lines/<int:pk>/delete", lines.line_rule_delete, name="line-rule-delete"),
+    path("api/webhooks/sms/inbound/<str:token>", relay.take, name="relay"),
     path("api/webhooks/sms/<str:provider>/<str:token>", webhooks.receive, name="webhook"),
 ]

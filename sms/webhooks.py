@@ -41,24 +41,24 @@ def receive(request: HttpRequest, provider: str, token: str) -> HttpResponse:
     In this order: rate by client address, token, size, form, number of reports. The rate is counted
     first and answered after the token, so that 429 tells nothing to somebody without it.
     """
-    too_fast = _too_fast(client_ip(request))
-    workspace_id = _workspace_of(token)
+    too_fast = past_limit(f"sms-webhook:{client_ip(request)}", REQUESTS_PER_MINUTE)
+    workspace_id = workspace_of(token)
     parser = FORMATS.get(provider)
     if workspace_id is None or parser is None or not switch.is_on(workspace_id):
-        return _answer(404, b'{"error":"not_found"}')
+        return answer(404, b'{"error":"not_found"}')
     if too_fast:
-        return _answer(429, b'{"error":"too_many_requests"}', retry_after=60)
+        return answer(429, b'{"error":"too_many_requests"}', retry_after=60)
     body = request.read(MAX_BODY_BYTES + 1)
     if len(body) > MAX_BODY_BYTES:
-        return _answer(413, b'{"error":"too_large"}')
+        return answer(413, b'{"error":"too_large"}')
     try:
         posted = parser.parse(body)
     except Malformed:
-        return _answer(400, b'{"error":"malformed"}')
+        return answer(400, b'{"error":"malformed"}')
     except TooManyReports:
-        return _answer(422, b'{"error":"too_many_reports"}')
+        return answer(422, b'{"error":"too_many_reports"}')
     _take(workspace_id, posted)
-    return _answer(200, b'{"ok":true}')
+    return answer(200, b'{"ok":true}')
 
 
 def _take(workspace_id: int, posted: Posted) -> None:
@@ -79,8 +79,8 @@ def _take(workspace_id: int, posted: Posted) -> None:
     )  # fmt: skip
 
 
-def _workspace_of(token: str) -> int | None:
-    """The active workspace whose secret this is."""
+def workspace_of(token: str) -> int | None:
+    """The active workspace whose secret this is. One query at most, in constant time."""
     if not _TOKEN.fullmatch(token):
         return None
     found = SmsSettings.unscoped.filter(webhook_token=token, workspace__is_active=True)
@@ -89,18 +89,19 @@ def _workspace_of(token: str) -> int | None:
     return workspace_id if constant_time_compare(stored, token) else None
 
 
-def _too_fast(address: str) -> bool:
-    """Count this request; whether the address has used up its minute."""
+def past_limit(who: str, most: int) -> bool:
+    """Count this request of `who`; whether there were more than `most` in this minute."""
     minute = int(clock.now().timestamp()) // 60
-    key = f"sms-webhook:{address}:{minute}"
+    key = f"{who}:{minute}"
     cache.add(key, 0, timeout=120)
     try:
-        return cache.incr(key) > REQUESTS_PER_MINUTE
+        return cache.incr(key) > most
     except ValueError:  # the entry was evicted between the two calls
         return False
 
 
-def _answer(status: int, body: bytes, *, retry_after: int = 0) -> HttpResponse:
+def answer(status: int, body: bytes, *, retry_after: int = 0) -> HttpResponse:
+    """A refusal, or the one answer of success."""
     response = HttpResponse(body, status=status, content_type="application/json")
     if retry_after:
         response["Retry-After"] = str(retry_after)

@@ -84,6 +84,24 @@ def list_ids_for(workspace_id: int, target_ids: Iterable[int]) -> dict[int, set[
     return memberships
 
 
+def id_by_number(number: str) -> int | None:
+    """The person of the active workspace with this canonical mobile or landline number, if there is one."""
+    if not number:
+        return None
+    rows = Target.objects.filter(Q(mobile=number) | Q(landline=number), deleted_at__isnull=True)
+    return rows.order_by("pk").values_list("pk", flat=True).first()
+
+
+def names_for(ids: Iterable[int]) -> dict[int, str]:
+    """How to call these people of the active workspace. One query; missing ones are missing."""
+    wanted = set(ids)
+    if not wanted:
+        return {}
+    rows = Target.objects.filter(pk__in=wanted, deleted_at__isnull=True)
+    people = rows.only("name", "first_name", "last_name")
+    return {target.pk: str(target) for target in people}
+
+
 def lists() -> QuerySet[TargetList]:
     """Lists of the active workspace by name."""
     return TargetList.objects.order_by("name", "pk")

@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 from core import navigation
 from core.navigation import NavItem
 from targets import queries
+from targets.models import Priority, Target, TargetStatus
 from workspaces import audit, home
 from workspaces.http import MemberRequest
 from workspaces.permissions import Perm
@@ -55,6 +56,8 @@ def register() -> None:
 
     audit.register_events(EVENTS)
     audit.register_fields(FIELDS)
+    audit.register_values(Target, {"status": dict(TargetStatus.choices), "priority": dict(Priority.choices)})
+    audit.register_values(None, {"stop_statuses": dict(TargetStatus.choices)})
     navigation.register(
         NavItem(
             key="targets", label=_("People"), url_name="targets:list", order=10, icon="targets", enabled=_sees

@@ -22,7 +22,23 @@ from campaigns.models import Campaign, CampaignStatus, EnrollmentBatch
 from core import clock
 from core.tenancy import workspace_scope
 from core.text import search_key
-from sms.models import ProviderAccount, SmsLog, SmsLogEvent, SmsSettings, SmsStatus, UnmatchedReport
+from sms.models import (
+    InboundOutcome,
+    InboundPending,
+    InboundSettings,
+    InboundSms,
+    LineRule,
+    ProviderAccount,
+    Script,
+    SmsLog,
+    SmsLogEvent,
+    SmsPrice,
+    SmsSettings,
+    SmsStatus,
+    SmsTemplate,
+    SmsUsage,
+    UnmatchedReport,
+)
 from targets.models import ImportJob, ImportRow, RowOutcome, Target, TargetList, TargetListMember
 from tests.people import make_user
 from workspaces.models import AuditRecord, Membership, Role, User, Workspace
@@ -136,6 +152,18 @@ def make_provider_account(workspace: Workspace, **fields: Any) -> ProviderAccoun
     return ProviderAccount.unscoped.create(workspace=workspace, **{**values, **fields})
 
 
+@builds(SmsTemplate)
+def make_sms_template(workspace: Workspace, **fields: Any) -> SmsTemplate:
+    values = {"name": f"Template {_next()}", "body": "Hello"}
+    return SmsTemplate.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(LineRule)
+def make_line_rule(workspace: Workspace, **fields: Any) -> LineRule:
+    values = {"line": f"5000{_next()}", "finality_hours": 24}
+    return LineRule.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
 @builds(SmsLog)
 def make_sms_log(workspace: Workspace, **fields: Any) -> SmsLog:
     key = f"test-{_next()}"
@@ -162,6 +190,58 @@ def make_sms_log_event(workspace: Workspace, **fields: Any) -> SmsLogEvent:
 def make_unmatched_report(workspace: Workspace, **fields: Any) -> UnmatchedReport:
     values = {"provider_message_id": str(_next()), "status": SmsStatus.DELIVERED, "received_at": clock.now()}
     return UnmatchedReport.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(SmsUsage)
+def make_sms_usage(workspace: Workspace, **fields: Any) -> SmsUsage:
+    row = fields["sms_log"] = fields.get("sms_log") or make_sms_log(workspace, provider="double")
+    values = {
+        "event_type": row.producer,
+        "sent_on": clock.now(),
+        "sms_count": 1,
+        "counted_parts": 1,
+        "script": Script.PERSIAN,
+        "campaign_id": row.campaign_id,
+        "provider": row.provider,
+    }
+    return SmsUsage.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(SmsPrice)
+def make_sms_price(workspace: Workspace, **fields: Any) -> SmsPrice:
+    values = {"script": Script.PERSIAN, "rials": 1000, "valid_from": date(2026, 3, 21)}
+    return SmsPrice.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(InboundSms)
+def make_inbound(workspace: Workspace, **fields: Any) -> InboundSms:
+    number = mobile()
+    values = {
+        "received_at": clock.now(),
+        "sender": number,
+        "number": number,
+        "line": "50004001",
+        "text": "Hello",
+        "dedupe_key": f"test-{_next()}",
+    }
+    return InboundSms.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(InboundPending)
+def make_inbound_pending(workspace: Workspace, **fields: Any) -> InboundPending:
+    fields["inbound"] = fields.get("inbound") or make_inbound(workspace)
+    return InboundPending.unscoped.create(workspace=workspace, **{"due_at": clock.now(), **fields})
+
+
+@builds(InboundOutcome)
+def make_inbound_outcome(workspace: Workspace, **fields: Any) -> InboundOutcome:
+    fields["inbound"] = fields.get("inbound") or make_inbound(workspace)
+    return InboundOutcome.unscoped.create(workspace=workspace, **{"effect": "nothing", **fields})
+
+
+@builds(InboundSettings)
+def make_inbound_settings(workspace: Workspace, **fields: Any) -> InboundSettings:
+    return InboundSettings.unscoped.create(workspace=workspace, **fields)
 
 
 @builds(automation.AutomationSettings)
@@ -211,6 +291,13 @@ def make_node(workspace: Workspace, **fields: Any) -> automation.WorkflowNode:
     fields["version"] = fields.get("version") or make_version(workspace)
     values = {"node_key": f"n{_next()}", "type": automation.NodeKind.START, "subtype": "start"}
     return automation.WorkflowNode.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(automation.DraftState)
+def make_draft_state(workspace: Workspace, **fields: Any) -> automation.DraftState:
+    fields.setdefault("version", fields.get("version") or make_version(workspace))
+    fields = {"stack": "undo", "position": _next(), "definition": {}, "label": "move", **fields}
+    return automation.DraftState.unscoped.create(workspace=workspace, **fields)
 
 
 @builds(automation.WorkflowEdge)

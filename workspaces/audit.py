@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy as _
 
 from core.logging import HIDDEN_ENDINGS, SECRET_KEYS
 from core.tenancy import current_workspace_id
-from workspaces.models import AuditRecord, User
+from workspaces.models import AuditRecord, Role, User
 
 Label = str | Promise
 Entity = Model | tuple[type[Model] | str, Any]
@@ -23,6 +23,7 @@ _SECRET_ENDINGS = tuple(end for end in HIDDEN_ENDINGS if end not in ("phone", "m
 
 AUDIT_LABELS: dict[str, Label] = {}
 FIELD_LABELS: dict[str, Label] = {}
+VALUE_LABELS: dict[tuple[str, str], dict[str, Label]] = {}
 
 
 class UnknownEvent(LookupError):
@@ -43,6 +44,16 @@ def register_events(labels: Mapping[str, Label]) -> None:
 def register_fields(labels: Mapping[str, Label]) -> None:
     """Name the keys that stand in old and new values; a key without a name is shown as it is."""
     FIELD_LABELS.update(labels)
+
+
+def register_values(entity: type[Model] | None, labels: Mapping[str, Mapping[str, Label]]) -> None:
+    """Name the stored words of a key: `register_values(Campaign, {"status": dict(CampaignStatus.choices)})`.
+
+    With None the names hold for that key on every kind of entity that has none of its own.
+    """
+    kind = entity._meta.label_lower if entity is not None else ""
+    for key, named in labels.items():
+        VALUE_LABELS[(kind, key)] = {str(value): label for value, label in named.items()}
 
 
 def record(
@@ -135,3 +146,4 @@ register_fields(
         "status": _("Status"),
     }
 )
+register_values(None, {"role": dict(Role.choices)})

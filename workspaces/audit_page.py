@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any
 
 from django.conf import settings
-from django.utils.translation import get_language_info, pgettext
+from django.utils import timezone
+from django.utils.translation import get_language, get_language_info, pgettext
 from django.utils.translation import gettext as _
 
+from core.dates import format_date, format_datetime, format_number
 from workspaces import audit
-from workspaces.models import AuditRecord, Role
+from workspaces.models import AuditRecord
 
 NOTHING = "—"
 MAX_VALUE_LENGTH = 300
+MOMENTS = ("_at", "_until", "day")  # keys that end so hold a moment or a day
+NAMES = ("id", "ids", "_id", "sms_log", "values")  # keys that end so hold a name made of digits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +37,11 @@ class Change:
     @property
     def now(self) -> bool:
         return self.new != NOTHING
+
+    @property
+    def same(self) -> bool:
+        """Said to tell what the entry is about: nothing about it changed."""
+        return self.old == self.new and self.was
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,39 +65,61 @@ def line(row: AuditRecord) -> Line:
         label=str(audit.AUDIT_LABELS.get(row.event, row.event)),
         who=str(row.user) if row.user else "",
         entity_id=row.entity_id,
-        changes=tuple(_change(key, row.old, row.new) for key in keys),
+        changes=tuple(_change(row, key) for key in keys),
     )
 
 
-def _change(key: str, old: dict[str, Any], new: dict[str, Any]) -> Change:
+def _change(row: AuditRecord, key: str) -> Change:
     return Change(
         label=str(audit.FIELD_LABELS.get(key, key)),
-        old=_shown(key, old[key]) if key in old else NOTHING,
-        new=_shown(key, new[key]) if key in new else NOTHING,
+        old=_shown(row.entity_type, key, row.old[key]) if key in row.old else NOTHING,
+        new=_shown(row.entity_type, key, row.new[key]) if key in row.new else NOTHING,
     )
 
 
-def _shown(key: str, value: Any) -> str:
+def _shown(entity: str, key: str, value: Any) -> str:
     if value is None or value == "" or value == [] or value == {}:
         return NOTHING
     if isinstance(value, bool):
         return _("yes") if value else _("no")
     if isinstance(value, list):
-        text = pgettext("between the items of a list", ", ").join(_shown(key, item) for item in value)
+        text = _joined(_shown(entity, key, item) for item in value)
     elif isinstance(value, dict):
-        text = pgettext("between the items of a list", ", ").join(
-            f"{k}: {_shown(k, v)}" for k, v in value.items()
-        )
+        text = _joined(f"{audit.FIELD_LABELS.get(k, k)}: {_shown(entity, k, v)}" for k, v in value.items())
+    elif isinstance(value, (int, float)):
+        text = str(value) if key.endswith(NAMES) else format_number(value, _language())
     else:
-        text = _word(key, str(value))
+        text = _word(entity, key, str(value))
     return text if len(text) <= MAX_VALUE_LENGTH else text[: MAX_VALUE_LENGTH - 1] + "…"
 
 
-def _word(key: str, value: str) -> str:
-    if key == "role" and value in Role.values:
-        return str(Role(value).label)
+def _joined(parts: Iterable[str]) -> str:
+    return pgettext("between the items of a list", ", ").join(parts)
+
+
+def _language() -> str:
+    return get_language() or settings.LANGUAGE_CODE
+
+
+def _word(entity: str, key: str, value: str) -> str:
+    for kind in (entity, ""):
+        if (label := audit.VALUE_LABELS.get((kind, key), {}).get(value)) is not None:
+            return str(label)
     if key == "language" and value in dict(settings.LANGUAGES):
         return str(get_language_info(value)["name_local"])
     if value == audit.SET:
         return _("set")
-    return _("not set") if value == audit.NOT_SET else value
+    if value == audit.NOT_SET:
+        return _("not set")
+    return _moment(value) if key.endswith(MOMENTS) else value
+
+
+def _moment(value: str) -> str:
+    """A stored day or moment as people write it, in the zone of the workspace; other text as it is."""
+    try:
+        if len(value) == len("2026-11-30"):
+            return format_date(date.fromisoformat(value), _language())
+        at = datetime.fromisoformat(value)
+    except ValueError:
+        return value
+    return format_datetime(at, timezone.get_current_timezone_name(), _language()) if at.tzinfo else value

@@ -18,13 +18,17 @@ from engine.compile import ActionSpec
 from engine.retry import DEFAULT_RULE
 from engine.text import parse_text, render
 from engine.types import NodeSpec, Port, Problem
+from sms.lines import PROMOTIONAL_ON_SERVICE, MessageKind, choose, lines_of
 from sms.models import ProviderAccount, SmsSettings
 from sms.parts import count_parts
+from sms.wording import Wording
 
 SUBTYPE: Final = "send_sms"
 MAX_TITLE: Final = 120
 MAX_BODY: Final = 5_000  # far past any sensible message: guards storage, the editor warns much earlier
 MAX_SENDER: Final = 20
+MAX_EXPIRY_MINUTES: Final = 60 * 24 * 30
+MAX_FOUND: Final = 10  # forbidden words named of one text
 ON_MISSING: Final = ("skip", "send_blank")
 LONG_TEXT: Final = 5  # parts: such a message is allowed, but worth a second look
 
@@ -42,6 +46,8 @@ class SendSmsConfig:
     send_only_in_window: bool
     on_missing_variable: str
     append_opt_out: bool
+    expire_after_minutes: int | None = None  # None: as the workflow says
+    message_kind: str = MessageKind.PROMOTIONAL.value  # what the text is for, see `sms.lines`
 
 
 def read(config: Mapping[str, Any]) -> SendSmsConfig:
@@ -61,6 +67,8 @@ def defaults() -> dict[str, Any]:
         "send_only_in_window": True,
         "on_missing_variable": "skip",
         "append_opt_out": False,
+        "expire_after_minutes": None,
+        "message_kind": MessageKind.PROMOTIONAL.value,
         "retry": DEFAULT_RULE.to_json(),
     }
 
@@ -106,6 +114,8 @@ _CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "send_only_in_window": _is_flag,
     "on_missing_variable": lambda value: value in ON_MISSING,
     "append_opt_out": _is_flag,
+    "expire_after_minutes": lambda value: type(value) is int and 0 < value <= MAX_EXPIRY_MINUTES,
+    "message_kind": lambda value: value in MessageKind.values,
 }
 
 
@@ -114,7 +124,8 @@ def check_workspace(nodes: Sequence[NodeSpec]) -> list[Problem]:
     opted = [node.key for node in nodes if node.config.get("append_opt_out") is True]
     wanted = {node.key: node.config.get("provider") for node in nodes if node.config.get("provider")}
     problems: list[Problem] = []
-    if opted and not SmsSettings.objects.exclude(opt_out_text="").exists():
+    settings = SmsSettings.objects.first()
+    if opted and not (settings and settings.opt_out_text):
         problems += [Problem(code="opt_out_text_missing", node=key) for key in opted]
     asked = {value for value in wanted.values() if _is_account_id(value)}
     if asked:
@@ -125,6 +136,40 @@ def check_workspace(nodes: Sequence[NodeSpec]) -> list[Problem]:
             for key, value in wanted.items()
             if value in asked and value not in known
         ]
+    return problems + _check_lines(nodes) + _check_wording(nodes, settings)
+
+
+def _check_wording(nodes: Sequence[NodeSpec], settings: SmsSettings | None) -> list[Problem]:
+    """Words and links that the workspace does not allow, with their places. Asked again of the finished text
+    when a message leaves."""
+    wording = Wording.of(settings)
+    return [
+        Problem(
+            code=f"text_{found.kind}_forbidden",
+            node=node.key,
+            fields={"text": found.text[:60], "place": found.start + 1},
+        )
+        for node in nodes
+        for text in _texts(node.config)
+        for found in wording.find(text, is_template=True)[:MAX_FOUND]
+    ]
+
+
+def _check_lines(nodes: Sequence[NodeSpec]) -> list[Problem]:
+    """Promotional texts on lines that may not carry them. One query; asked again when a message leaves."""
+    accounts = list(ProviderAccount.objects.filter(is_active=True).order_by("-is_primary", "created_at"))
+    by_id = {str(row.pk): row for row in accounts}
+    problems = []
+    for node in nodes:
+        config = node.config
+        row = by_id.get(str(config.get("provider"))) or next(iter(accounts), None)
+        if row is None:
+            continue
+        kind = str(config.get("message_kind") or MessageKind.PROMOTIONAL)
+        known = lines_of(row.lines, row.line_details)
+        _line, refused = choose(known, str(config.get("sender") or ""), kind)
+        if refused:
+            problems.append(Problem(code=refused, node=node.key))
     return problems
 
 
@@ -165,4 +210,14 @@ PLUGIN: Final = ActionPlugin(
     check_workspace=check_workspace,
     warn=warn,
 )
-register_sentences({"text_long": _("The message is long: %(parts)s parts are billed for each person.")})
+register_sentences(
+    {
+        "text_long": _("The message is long: %(parts)s parts are billed for each person."),
+        "text_word_forbidden": _("The word «%(text)s» at character %(place)s is not allowed."),
+        "text_link_forbidden": _("The link «%(text)s» at character %(place)s is not allowed."),
+        PROMOTIONAL_ON_SERVICE: _(
+            "The message is promotional and the line is only for service messages. Choose another line, or"
+            " say that the message is a service message."
+        ),
+    }
+)

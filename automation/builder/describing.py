@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from automation import registry
 from automation.builder.message_text import direction
 from core.dates import format_datetime, format_number
+from core.text import to_persian_digits
 from engine.comparing import ConditionError
 from engine.conditions import normalize_condition
 from engine.types import NodeSpec
@@ -48,9 +49,15 @@ def describe(node: NodeSpec, names: Mapping[str, str], timezone: str) -> str:
             begins = _("Begins when a person is added to a campaign.")
             return begins if delay is None else f"{begins} {_first_step(delay)}"
         case "wait":
-            return _wait(node.config, timezone) if node.subtype == "until" else duration(node.config)
+            return _wait(node, timezone)
         case "condition":
             return condition(node.config)
+        case "split":
+            return _split(node.config)
+        case "switch":
+            return _("The first case that fits decides.")
+        case "goal":
+            return _goal(node.config)
         case "end":
             return _end(node, names)
         case _:
@@ -93,7 +100,80 @@ def until(config: Mapping[str, Any], timezone: str) -> datetime | None:
         return None
 
 
-def _wait(config: Mapping[str, Any], timezone: str) -> str:
+def _wait(node: NodeSpec, timezone: str) -> str:
+    match node.subtype:
+        case "until":
+            return _until(node.config, timezone)
+        case "until_time":
+            return _("Until %(time)s") % {
+                "time": _clock(node.config.get("hour"), node.config.get("minute", 0))
+            }
+        case "until_best_time":
+            time = _clock(node.config.get("fallback_hour"), 0)
+            return _("Until the person's best hour; until %(time)s while it is not known") % {"time": time}
+        case "for_event":
+            return _event(node.config)
+        case _:
+            return duration(node.config)
+
+
+def _clock(hour: object, minute: object) -> str:
+    if not isinstance(hour, int) or not isinstance(minute, int):
+        return "—"
+    return in_digits(f"{hour:02d}:{minute:02d}")
+
+
+def in_digits(text: str) -> str:
+    """`text` with the digits of the active language."""
+    return to_persian_digits(text) if _is_persian() else text
+
+
+def _event(config: Mapping[str, Any]) -> str:
+    event = str(config.get("event") or "") or "—"
+    if config.get("amount") is None:
+        return _("Until “%(event)s” happens") % {"event": event}
+    values = {"event": event, "duration": duration(config)}
+    return _("Until “%(event)s” happens, for %(duration)s at most") % values
+
+
+def _goal(config: Mapping[str, Any]) -> str:
+    event, days = str(config.get("event") or "") or "—", config.get("window_days")
+    if not isinstance(days, int):
+        return _("Reached when “%(event)s” has happened") % {"event": event}
+    text = ngettext(
+        "Reached when “%(event)s” has happened within %(n)s day",
+        "Reached when “%(event)s” has happened within %(n)s days",
+        days,
+    )
+    return text % {"event": event, "n": number(days)}
+
+
+def _split(config: Mapping[str, Any]) -> str:
+    arms = config.get("branches")
+    if not isinstance(arms, list):
+        return "—"
+    return _(", ").join(arm_label(config, i, arm) for i, arm in enumerate(arms) if isinstance(arm, Mapping))
+
+
+def arm_label(config: Mapping[str, Any], index: int, arm: Mapping[str, Any]) -> str:
+    """An arm of a split: its name (or number) and its share in percent."""
+    name = str(arm.get("variant") or number(index + 1))
+    weights = [one.get("weight") for one in config.get("branches", []) if isinstance(one, Mapping)]
+    known = [weight for weight in weights if isinstance(weight, (int, float)) and weight >= 0]
+    weight = arm.get("weight")
+    if len(known) != len(weights) or not sum(known) or not isinstance(weight, (int, float)):
+        return name
+    return _("%(name)s: %(share)s%%") % {"name": name, "share": share(100 * weight / sum(known))}
+
+
+def share(percent: float) -> str:
+    """A share with one decimal at most, without the sign."""
+    rounded = round(percent, 1)
+    whole = int(rounded)
+    return format_number(whole if whole == rounded else rounded, get_language() or "fa")
+
+
+def _until(config: Mapping[str, Any], timezone: str) -> str:
     moment = until(config, timezone)
     if moment is None:
         return "—"

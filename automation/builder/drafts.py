@@ -6,54 +6,42 @@ incomplete at any time; what keeps it from being published is listed, never refu
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.db import transaction
 from django.utils.translation import gettext as _
 
-from automation import audit_events, registry
-from automation.models.definition import NodeKind, VersionStatus, Workflow, WorkflowEdge, WorkflowNode
-from automation.models.definition import WorkflowVersion as Version
-from automation.problems import reason
-from automation.publishing import load_definition, locked, new_key
-from core.errors import Invalid, NotFound, Refused
+from automation import audit_events
+from automation.builder import history, outline
+from automation.builder.claiming import (
+    Base,
+    Claimed,
+    attempt,
+    claim,
+    edit_lists,
+    grow,
+    record_shape,
+    record_step,
+    store,
+)
+from automation.builder.kinds import kind_for
+from automation.builder.outline import Outline, Place
+from automation.builder.storing import store_difference
+from automation.models.definition import NodeKind, Workflow
+from automation.models.draft_state import Stack
+from automation.publishing import new_key
+from core.errors import Refused
 from core.text import normalize_text
-from engine.sequence import NotASequence, to_sequence
-from engine.types import Port
+from engine.types import Definition, NodeSpec
 from workspaces import audit
 from workspaces.models import User
 
-MAX_STEPS = 200
+KEEPS_PLACE = (NodeKind.START, NodeKind.END)
 
 
-class StaleDraft(Refused):
-    """The draft changed since the page was opened (or was published): nothing was saved."""
-
-    code = "draft_changed"
-
-
-@dataclass(frozen=True, slots=True)
-class Base:
-    """The state of a draft that a change was made on: its version number and revision, `2.5` in forms."""
-
-    version: int
-    revision: int
-
-    @classmethod
-    def of(cls, draft: Version) -> Base:
-        return cls(draft.version_number, draft.revision)
-
-    @classmethod
-    def parse(cls, text: str) -> Base:
-        """Read the hidden field of a form; what is no such text counts as an old state."""
-        version, _dot, revision = text.partition(".")
-        is_plain = version.isascii() and version.isdigit() and revision.isascii() and revision.isdigit()
-        return cls(int(version[:9]), int(revision[:9])) if is_plain else cls(0, 0)
-
-    def __str__(self) -> str:
-        return f"{self.version}.{self.revision}"
+# One step
 
 
 @transaction.atomic
@@ -66,203 +54,209 @@ def save_step(
     config: Mapping[str, Any],
     is_enabled: bool,
     user: User | None,
+    subtype: str = "",
+    ways: Mapping[str, str] | None = None,
 ) -> bool:
-    """Store the name and the config of one step; the audit row holds the old and the new values.
+    """Store the name, the config and the kind of one step; the audit row holds the old and new values.
 
-    True when something changed. Raises StaleDraft, NotFound for a step that is gone, and Refused
-    (`workflow_archived`, `not_a_list` for a draft the step list cannot show).
+    `ways` maps the exits that a fork has now to those it had (`outline.revise`). True when something
+    changed. Raises StaleDraft, NotFound for a step that is gone, and Refused (`workflow_archived`,
+    `not_a_list` for a draft the step list cannot show).
     """
-    draft = _claim(workflow, base)
-    node = _node(draft, key)
-    before = _values(node)
-    node.name = normalize_text(name).replace("\n", " ")[:120]
-    node.config, node.is_enabled = dict(config), is_enabled
-    after = _values(node)
-    old, new = audit.changes(before, after)
-    old |= {key: value for key, value in before.items() if key not in after}
-    if not old and not new:
-        return False
-    node.save(update_fields=["name", "config", "is_enabled", "updated_at"])
-    _grow(draft)
-    about = {"version": draft.version_number, "step": node.name or node.node_key}
-    audit.record(
-        audit_events.DRAFT_STEP_CHANGED, entity=workflow, old=about | old, new=about | new, user=user
+    claimed = claim(workflow, base, user)
+    lists = claimed.outline()
+    old = claimed.node(key)
+    new = replace(
+        old,
+        name=normalize_text(name).replace("\n", " ")[:120],
+        config=dict(config),
+        is_enabled=is_enabled or old.type in KEEPS_PLACE,
+        subtype=subtype or old.subtype,
     )
+    if new == old:
+        return False
+    if old.type == NodeKind.START:
+        changed = replace(lists, start=new)
+    else:
+        changed = outline.revise(lists, new, _ways(lists, new, ways))
+    store(claimed, changed, f"step:{key}")
+    record_step(claimed, old, new)
     return True
+
+
+def _ways(lists: Outline, new: NodeSpec, ways: Mapping[str, str] | None) -> Mapping[str, str] | None:
+    """A wait for an event that becomes another wait keeps what follows and loses its second way."""
+    if new.type == NodeKind.WAIT and new.subtype != "for_event" and lists.ports(new.key):
+        return {}
+    return ways
+
+
+@transaction.atomic
+def switch_step(workflow: Workflow, key: str, *, base: Base, user: User | None) -> bool:
+    """Switch a step off or on again; True when it is on now. Raises as `save_step`, and `step_stays`."""
+    claimed = claim(workflow, base, user)
+    lists = claimed.outline()
+    old = claimed.node(key)
+    if old.type in KEEPS_PLACE:
+        raise Refused(_("The start and the end cannot be switched off."), code="step_stays")
+    new = replace(old, is_enabled=not old.is_enabled)
+    store(claimed, outline.revise(lists, new), "switch")
+    record_step(claimed, old, new)
+    return new.is_enabled
 
 
 @transaction.atomic
 def save_settings(workflow: Workflow, *, base: Base, settings: Mapping[str, Any], user: User | None) -> bool:
     """Store the draft's settings (window, limit, unknown outcomes). True when something changed."""
-    draft = _claim(workflow, base, any_shape=True)
-    old, new = audit.changes(draft.settings, settings)
+    claimed = claim(workflow, base, user)
+    old, new = audit.changes(claimed.draft.settings, settings)
     if not new:
         return False
-    draft.settings = draft.settings | dict(settings)
-    draft.save(update_fields=["settings", "updated_at"])
-    _grow(draft)
+    history.remember(claimed.draft, claimed.definition, "settings", user)
+    claimed.draft.settings = claimed.draft.settings | dict(settings)
+    grow(claimed.draft, settings=True)
+    number = {"version": claimed.draft.version_number}
     audit.record(
-        audit_events.DRAFT_SETTINGS_CHANGED,
-        entity=workflow,
-        old={"version": draft.version_number} | old,
-        new={"version": draft.version_number} | new,
-        user=user,
+        audit_events.DRAFT_SETTINGS_CHANGED, entity=workflow, old=number | old, new=number | new, user=user
     )
     return True
 
 
+# The order of the steps
+
+
+@transaction.atomic
+def insert_step(workflow: Workflow, *, base: Base, place: str, kind: str, user: User | None) -> NodeSpec:
+    """Put a new step at `place`; what followed there follows it, or stands in a fork's first branch.
+
+    Raises StaleDraft, Invalid (`step_unknown`), Refused (`not_a_list`, `place_unknown`,
+    `end_in_between`, `draft_too_big`, `too_deep`).
+    """
+    claimed = claim(workflow, base, user)
+    wanted = kind_for(kind, claimed.profile)
+    node = wanted.node(new_key())
+    edit_lists(
+        claimed, "insert", lambda lists: outline.insert(lists, Place.parse(place), node, tuple(wanted.ports))
+    )
+    record_shape(audit_events.DRAFT_STEP_ADDED, claimed, new=node)
+    return node
+
+
+@transaction.atomic
+def move_step(workflow: Workflow, key: str, *, base: Base, place: str, user: User | None) -> bool:
+    """Put a step with all its branches at `place`, counted without it. True when something changed."""
+    claimed = claim(workflow, base, user)
+    return _moved(claimed, key, lambda lists: outline.move(lists, key, Place.parse(place)))
+
+
+@transaction.atomic
+def shift_step(workflow: Workflow, key: str, *, base: Base, by: int, user: User | None) -> bool:
+    """One place up (-1) or down (+1), into and out of branches. False when it stands at the edge."""
+    claimed = claim(workflow, base, user)
+    return _moved(claimed, key, lambda lists: outline.shift(lists, key, by))
+
+
+def _moved(claimed: Claimed, key: str, edit: Callable[[Outline], Outline]) -> bool:
+    node = claimed.node(key)
+    changed = edit_lists(claimed, "move", edit)
+    if changed:
+        record_shape(audit_events.DRAFT_STEP_MOVED, claimed, old=None, new=None, about=node)
+    return changed
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NewStep:
-    """A kind of step that can be added: where its config begins."""
+class Removed:
+    """A step that was taken out, where it stood, and how many others went with it."""
 
-    type: str
-    subtype: str
-    name: str
-    config: Mapping[str, Any]
-
-
-def new_step(kind: str) -> NewStep:
-    """The step that the add menu calls `kind`: an action's subtype, `wait`, `wait_until` or `end`.
-
-    Raises Invalid for another word.
-    """
-    match kind:
-        case "wait":
-            config: dict[str, Any] = {"mode": "duration", "amount": 1, "unit": "day"}
-            return NewStep(type=NodeKind.WAIT, subtype="duration", name=_("Wait"), config=config)
-        case "wait_until":
-            config = {"mode": "until", "at": "", "timezone": ""}
-            return NewStep(type=NodeKind.WAIT, subtype="until", name=_("Wait until a date"), config=config)
-        case "end":
-            config = {"behavior": "complete"}
-            return NewStep(type=NodeKind.END, subtype="complete", name=_("End"), config=config)
-    plugin = registry.action(kind)
-    if plugin is None:
-        raise Invalid(_("There is no such step."), code="step_unknown")
-    return NewStep(type=NodeKind.ACTION, subtype=kind, name=str(plugin.label), config=plugin.defaults())
+    node: NodeSpec
+    place: Place
+    others: int
 
 
 @transaction.atomic
-def add_step(
-    workflow: Workflow, *, base: Base, source: str, port: str, kind: str, user: User | None
-) -> WorkflowNode:
-    """Put a new step behind the exit `port` of `source`; what followed there follows the new step.
+def remove_step(workflow: Workflow, key: str, *, base: Base, user: User | None, keep: str = "") -> Removed:
+    """Take a step out; the steps around it close up. Of a fork, the branch `keep` stays, if given.
 
-    Raises StaleDraft, NotFound, Invalid (`step_unknown`, `port_unknown`), Refused (`not_a_list`,
-    `end_in_between`, `draft_too_big`).
+    Raises StaleDraft, NotFound, Refused (`not_a_list`, `start_stays`).
     """
-    fresh = new_step(kind)
-    draft = _claim(workflow, base)
-    before = _node(draft, source)
-    if port not in _exits_of(before):
-        raise Invalid(_("There is no such exit."), code="port_unknown")
-    if WorkflowNode.objects.filter(version=draft).count() >= MAX_STEPS:
-        raise Refused(
-            _("A workflow made here may have %(n)s steps at most.") % {"n": MAX_STEPS}, code="draft_too_big"
-        )
-    edge = WorkflowEdge.objects.filter(from_node=before, port=port).first()
-    if edge is not None and fresh.type == NodeKind.END:
-        raise Refused(_("An end can only stand where nothing follows."), code="end_in_between")
-    node = WorkflowNode.objects.create(
-        workspace_id=draft.workspace_id,
-        version=draft,
-        node_key=new_key(),
-        type=fresh.type,
-        subtype=fresh.subtype,
-        name=fresh.name,
-        config=dict(fresh.config),
-    )
-    _put_behind(draft, before, port, edge, node)
-    _grow(draft)
-    _record_shape(audit_events.DRAFT_STEP_ADDED, workflow, draft, node, user, is_new=True)
-    return node
+    claimed = claim(workflow, base, user)
+    node = claimed.node(key)
+    lists = claimed.outline()
+    after = attempt(lambda: outline.remove(lists, key, keep=keep))
+    store(claimed, after, "remove")
+    left = {one.key for nodes in after.lists.values() for one in nodes}
+    others = [one for one in lists.inside(key) if one.key not in left]
+    record_shape(audit_events.DRAFT_STEP_REMOVED, claimed, old=node, others=others)
+    return Removed(node=node, place=lists.find(key)[1], others=len(others))
 
 
 @transaction.atomic
-def remove_step(workflow: Workflow, key: str, *, base: Base, user: User | None) -> None:
-    """Take a message or a wait out; the steps around it close up.
+def copy_step(workflow: Workflow, key: str, *, base: Base, user: User | None, place: str = "") -> NodeSpec:
+    """A copy of a step with its branches, right behind it or at `place`. Raises as `insert_step`."""
+    claimed = claim(workflow, base, user)
+    node = claimed.node(key)
+    found: list[str] = []
 
-    Other kinds stay: nothing could close up over them. Raises StaleDraft, NotFound, Refused
-    (`not_a_list`, `step_stays`).
-    """
-    draft = _claim(workflow, base)
-    node = _node(draft, key)
-    if node.type not in (NodeKind.ACTION, NodeKind.WAIT):
-        raise Refused(_("This step cannot be removed."), code="step_stays")
-    onward = WorkflowEdge.objects.filter(from_node=node, port=Port.DEFAULT).select_related("to_node").first()
-    ways_in = WorkflowEdge.objects.filter(to_node=node)
-    if onward is None:
-        ways_in.delete()
-    else:
-        after = onward.to_node
-        onward.delete()
-        ways_in.update(to_node=after)
-    _record_shape(audit_events.DRAFT_STEP_REMOVED, workflow, draft, node, user, is_new=False)
-    node.delete()
-    _grow(draft)
+    def edit(lists: Outline) -> Outline:
+        after, fresh = outline.copy(lists, key, Place.parse(place) if place else None, new_key)
+        found.append(fresh)
+        return after
+
+    edit_lists(claimed, "copy", edit)
+    record_shape(audit_events.DRAFT_STEP_ADDED, claimed, new=node)
+    return replace(node, key=found[0])
 
 
-def _claim(workflow: Workflow, base: Base, *, any_shape: bool = False) -> Version:
-    """The draft, locked with its workflow, in the state the change was made on."""
-    workflow = locked(workflow)
-    draft = Version.objects.filter(workflow=workflow, status=VersionStatus.DRAFT).first()
-    if draft is None:
-        raise StaleDraft(_("There is no draft any more: it was published."), code="version_not_draft")
-    if Base.of(draft) != base:
-        raise StaleDraft(_("The draft was changed since you opened this page."))
-    if not any_shape:
-        try:
-            to_sequence(load_definition(draft))
-        except NotASequence as exc:
-            raise Refused(reason(exc.code), code="not_a_list") from exc
-    return draft
+# The whole draft
 
 
-def _grow(draft: Version) -> None:
-    draft.revision += 1
-    draft.save(update_fields=["revision", "updated_at"])
+@transaction.atomic
+def undo(workflow: Workflow, *, base: Base, user: User | None) -> str:
+    """Take the newest change back; returns its label. Raises StaleDraft and Refused `nothing_to_undo`."""
+    return _step_back(claim(workflow, base, user), Stack.UNDO)
 
 
-def _node(draft: Version, key: str) -> WorkflowNode:
-    node = WorkflowNode.objects.filter(version=draft, node_key=key).first()
-    if node is None:
-        raise NotFound(_("This step does not exist any more."))
-    return node
+@transaction.atomic
+def redo(workflow: Workflow, *, base: Base, user: User | None) -> str:
+    """Repeat what was undone last; returns its label. Raises StaleDraft and Refused `nothing_to_undo`."""
+    return _step_back(claim(workflow, base, user), Stack.REDO)
 
 
-def _exits_of(node: WorkflowNode) -> tuple[str, ...]:
-    if node.type == NodeKind.CONDITION:
-        return (Port.YES, Port.NO)
-    return () if node.type == NodeKind.END else (Port.DEFAULT,)
+def _step_back(claimed: Claimed, stack: Stack) -> str:
+    found = history.step_back(claimed.draft, claimed.definition, stack, claimed.user)
+    if found is None:
+        words = _("There is nothing to undo.") if stack is Stack.UNDO else _("There is nothing to redo.")
+        raise Refused(words, code="nothing_to_undo")
+    definition, label = found
+    _replace(claimed, definition, audit_events.DRAFT_RESTORED, {"change": str(stack)})
+    return label
 
 
-def _connect(draft: Version, source: WorkflowNode, port: str, target: WorkflowNode) -> None:
-    WorkflowEdge.objects.create(
-        workspace_id=draft.workspace_id, version=draft, from_node=source, port=port, to_node=target
-    )
-
-
-def _put_behind(
-    draft: Version, before: WorkflowNode, port: str, edge: WorkflowEdge | None, node: WorkflowNode
+@transaction.atomic
+def replace_definition(
+    workflow: Workflow, *, base: Base, definition: Definition, user: User | None, source: str
 ) -> None:
-    """Let `edge` (what leaves `before` by `port`) lead to `node`, and `node` to where it led."""
-    if edge is None:
-        _connect(draft, before, port, node)
-        return
-    after = edge.to_node
-    edge.to_node = node
-    edge.save(update_fields=["to_node", "updated_at"])
-    _connect(draft, node, Port.DEFAULT, after)
+    """Let the draft say `definition`, for example out of a file named `source`; undo brings the old back."""
+    claimed = claim(workflow, base, user)
+    history.remember(claimed.draft, claimed.definition, "import", user)
+    _replace(claimed, definition, audit_events.DRAFT_IMPORTED, {"file": source[:200]})
 
 
-def _values(node: WorkflowNode) -> dict[str, Any]:
-    return {"name": node.name, "is_enabled": node.is_enabled, **node.config}
+def _replace(claimed: Claimed, after: Definition, event: str, about: Mapping[str, Any]) -> None:
+    before = claimed.definition
+    store_difference(claimed.draft, before, after)
+    claimed.draft.settings = dict(after.settings)
+    grow(claimed.draft, settings=True)
+    old, new = audit.changes(_texts(before), _texts(after))
+    old |= {name: text for name, text in _texts(before).items() if name not in _texts(after)}
+    about = {"version": claimed.draft.version_number, **about}
+    audit.record(event, entity=claimed.workflow, old=about | old, new=about | new, user=claimed.user)
 
 
-def _record_shape(
-    event: str, workflow: Workflow, draft: Version, node: WorkflowNode, user: User | None, *, is_new: bool
-) -> None:
-    about = {"version": draft.version_number, "step": node.name or node.node_key}
-    old = about if is_new else about | _values(node)
-    new = about | _values(node) if is_new else about
-    audit.record(event, entity=workflow, old=old, new=new, user=user)
+def _texts(definition: Definition) -> dict[str, str]:
+    """The texts of all messages, by the name of their step."""
+    return {
+        node.name or node.key: str(node.config["body"])
+        for node in definition.nodes
+        if node.config.get("body")
+    }

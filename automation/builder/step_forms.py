@@ -1,31 +1,49 @@
-"""One form for each kind of step: what it shows of the step's config, and what it stores."""
+"""The forms of a step: what every kind has, and the message. `editors` has the other kinds and the table."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from django import forms
-from django.utils import timezone
+from django.http import QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from automation.action_specs import send_sms
-from automation.builder.describing import until
-from automation.builder.drafts import Base
+from automation.builder.claiming import Base
+from automation.builder.kinds import StepKind
 from automation.builder.message_text import direction
-from core.formfields import DigitsIntegerField, JalaliDateTimeField
+from core.formfields import DigitsIntegerField
 from core.text import normalize_text
-from engine.durations import Duration, parse_duration
 from engine.retry import DEFAULT_RULE, MAX_ATTEMPTS, RetryRule, parse_retry
 from engine.types import NodeSpec
+from sms.lines import MessageKind
 
 MAX_RETRY_MINUTES = 30 * 24 * 60
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Surroundings:
+    """What forms need to know of the draft around their step.
+
+    retry: the workflow's own rule. lines: sender lines that can be chosen. steps: (key, name) of the steps
+    a loop may go back to. kinds: what a wait or an end can be turned into.
+    """
+
+    base: Base
+    timezone: str
+    retry: RetryRule = DEFAULT_RULE
+    lines: Sequence[str] = ()
+    steps: Sequence[tuple[str, str]] = ()
+    kinds: Sequence[StepKind] = ()
 
 
 class StepForm(forms.Form):
     """The name of a step. Kinds with more to say extend it; `config()` is what will be stored."""
 
     has_switch: ClassVar[bool] = False
+    template: ClassVar[str] = "automation/workflows/editors/_plain.html"
     base = forms.CharField(widget=forms.HiddenInput, required=False)
     name = forms.CharField(
         label=_("Name of the step"),
@@ -39,20 +57,21 @@ class StepForm(forms.Form):
         help_text=_("A step that is switched off is passed over."),
     )
 
-    def __init__(
-        self, *args: Any, node: NodeSpec, base: Base, retry: RetryRule = DEFAULT_RULE, **kwargs: Any
-    ) -> None:
+    def __init__(self, data: QueryDict | None, *, node: NodeSpec, around: Surroundings) -> None:
         self.node = node
-        self.version_retry = retry
-        kwargs["initial"] = {
-            "base": str(base),
+        self.around = around
+        initial = {
+            "base": str(around.base),
             "name": node.name,
             "is_enabled": node.is_enabled,
             **self.read(node.config),
         }
-        super().__init__(*args, **kwargs)
+        super().__init__(data, initial=initial)
         if not self.has_switch:
             del self.fields["is_enabled"]
+
+    def edit(self, what: str) -> None:
+        """Change the lists of this step (rules, cases, arms) by the word of a button."""
 
     def read(self, config: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG002  # for those who extend it
         """Initial values of the kind's own fields."""
@@ -62,65 +81,23 @@ class StepForm(forms.Form):
         """The whole config to store; keys that this form does not show stay."""
         return dict(self.node.config)
 
+    def subtype(self) -> str:
+        """The kind to store; "" keeps it."""
+        return ""
+
+    def ways(self) -> dict[str, str] | None:
+        """The exits after this change and what each was before (`outline.revise`); None: they stay."""
+        return None
+
     def is_on(self) -> bool:
         return bool(self.cleaned_data["is_enabled"]) if self.has_switch else self.node.is_enabled
-
-
-class WaitForm(StepForm):
-    has_switch = True
-    amount = DigitsIntegerField(label=_("How long"), min_value=1)
-    unit = forms.ChoiceField(
-        label=_("Unit"),
-        choices=[
-            ("minute", _("minutes")),
-            ("hour", _("hours")),
-            ("day", _("days")),
-            ("week", _("weeks")),
-            ("month", _("months")),
-            ("year", _("years")),
-        ],
-    )
-
-    def read(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        return {"amount": config.get("amount"), "unit": str(config.get("unit", "day")).removesuffix("s")}
-
-    def clean(self) -> dict[str, Any]:
-        values = super().clean() or self.cleaned_data
-        if "amount" in values and "unit" in values:
-            parsed = parse_duration({"amount": values["amount"], "unit": values["unit"]})
-            if not isinstance(parsed, Duration):
-                self.add_error("amount", _("The duration is longer than ten years."))
-        return values
-
-    def config(self) -> dict[str, Any]:
-        return {"mode": "duration", "amount": self.cleaned_data["amount"], "unit": self.cleaned_data["unit"]}
-
-
-class WaitUntilForm(StepForm):
-    has_switch = True
-    at = JalaliDateTimeField(
-        label=_("Until"),
-        required=False,
-        help_text=_("Date and time, for example 1405/09/09 14:30. Who gets here later does not wait."),
-    )
-
-    def read(self, config: Mapping[str, Any]) -> dict[str, Any]:
-        moment = until(config, str(timezone.get_current_timezone()))
-        return {"at": timezone.localtime(moment) if moment else None}
-
-    def config(self) -> dict[str, Any]:
-        moment = self.cleaned_data["at"]
-        zone = str(timezone.get_current_timezone())
-        if moment is None:
-            return {"mode": "until", "at": "", "timezone": zone}
-        local = timezone.localtime(moment).replace(tzinfo=None)
-        return {"mode": "until", "at": local.isoformat(timespec="minutes"), "timezone": zone}
 
 
 class SendSmsForm(StepForm):
     """A message. An empty text is stored too: it only keeps the draft from being published."""
 
     has_switch = True
+    template = "automation/workflows/editors/_message.html"
     body = forms.CharField(
         label=_("Text of the message"),
         required=False,
@@ -134,6 +111,12 @@ class SendSmsForm(StepForm):
         help_text=_("What reports call this message."),
     )
     sender = forms.ChoiceField(label=_("Sender line"), required=False)
+    message_kind = forms.ChoiceField(
+        label=_("What the message is"),
+        choices=MessageKind.choices,
+        required=False,
+        help_text=_("A promotional text leaves only by a promotional line."),
+    )
     send_only_in_window = forms.BooleanField(
         label=_("Only in the sending hours"),
         required=False,
@@ -151,6 +134,13 @@ class SendSmsForm(StepForm):
         label=_("Add the opt-out text"),
         required=False,
         help_text=_("The text is set in the SMS settings and counts into the parts."),
+    )
+    expire_after_minutes = DigitsIntegerField(
+        label=_("Minutes after which it is too late"),
+        required=False,
+        min_value=1,
+        max_value=send_sms.MAX_EXPIRY_MINUTES,
+        help_text=_("Counted from the moment the step was due. Empty: as the workflow says."),
     )
     retry_enabled = forms.BooleanField(label=_("Try again when sending fails"), required=False)
     retry_max_attempts = DigitsIntegerField(
@@ -180,8 +170,9 @@ class SendSmsForm(StepForm):
         "retry_on_exhausted": "on_exhausted",
     }
 
-    def __init__(self, *args: Any, lines: Sequence[str] = (), **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
+    def __init__(self, data: QueryDict | None, *, node: NodeSpec, around: Surroundings) -> None:
+        super().__init__(data, node=node, around=around)
+        lines = around.lines
         stored = self.initial.get("sender") or ""
         known = [*lines, *([stored] if stored and stored not in lines else [])]
         self.fields["body"].widget.attrs["dir"] = direction(str(self["body"].value() or ""))
@@ -191,11 +182,14 @@ class SendSmsForm(StepForm):
 
     def read(self, config: Mapping[str, Any]) -> dict[str, Any]:
         values = send_sms.defaults() | {k: v for k, v in config.items() if v is not None}
-        parsed = parse_retry(config.get("retry"), self.version_retry)
+        parsed = parse_retry(config.get("retry"), self.around.retry)
         self.rule = parsed if isinstance(parsed, RetryRule) else DEFAULT_RULE
         shown = {name: getattr(self.rule, key) for name, key in self.RETRY.items()}
         shown["retry_minutes"] = max(1, -(-self.rule.interval_seconds // 60))
-        names = ("body", "title", "sender", "send_only_in_window", "on_missing_variable", "append_opt_out")
+        names = (
+            "body", "title", "sender", "send_only_in_window", "on_missing_variable", "append_opt_out",
+            "expire_after_minutes", "message_kind",
+        )  # fmt: skip
         return {name: values[name] for name in names} | shown
 
     def clean(self) -> dict[str, Any]:
@@ -215,6 +209,10 @@ class SendSmsForm(StepForm):
             "on_missing_variable": values["on_missing_variable"],
             "append_opt_out": values["append_opt_out"],
         }
+        if values["message_kind"] not in ("", MessageKind.PROMOTIONAL) or "message_kind" in config:
+            config["message_kind"] = values["message_kind"] or MessageKind.PROMOTIONAL.value
+        if values["expire_after_minutes"] or "expire_after_minutes" in config:
+            config["expire_after_minutes"] = values["expire_after_minutes"]
         if "retry" in config or any(name.startswith("retry_") for name in self.changed_data):
             config["retry"] = self._retry()
         return config
@@ -224,15 +222,3 @@ class SendSmsForm(StepForm):
         if "retry_minutes" in self.changed_data and self.cleaned_data["retry_minutes"] is not None:
             typed["interval_seconds"] = self.cleaned_data["retry_minutes"] * 60
         return self.rule.to_json() | {key: value for key, value in typed.items() if value is not None}
-
-
-STEP_FORMS: dict[tuple[str, str], type[StepForm]] = {
-    ("action", "send_sms"): SendSmsForm,
-    ("wait", "duration"): WaitForm,
-    ("wait", "until"): WaitUntilForm,
-}
-
-
-def step_form(node: NodeSpec) -> type[StepForm]:
-    """The form that edits this kind of step; kinds without one can be renamed."""
-    return STEP_FORMS.get((node.type, node.subtype), StepForm)

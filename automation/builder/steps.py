@@ -5,23 +5,33 @@ A flat list of rows instead of nested ones: templates need no recursion, whateve
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from django.utils.translation import gettext as _
 
 from automation import registry
-from automation.builder.describing import describe
+from automation.builder import outline
+from automation.builder.describing import arm_label, describe, in_digits, share
 from automation.builder.message_text import TextPiece, direction, text_pieces
+from automation.builder.outline import Outline, Place
 from automation.checking import Finding, node_names
 from automation.models.definition import NodeKind
-from automation.problems import PORTS, reason
-from engine.sequence import NotASequence, Step, to_sequence
+from automation.problems import port_label, reason
+from engine.sequence import NotASequence
 from engine.types import Definition, NodeSpec, Port
 
 Kind = Literal["step", "close", "branches", "branch", "branch_end", "branches_end"]
-ICONS = {"start": "start", "wait": "wait", "condition": "condition", "end": "end"}
+ICONS = {
+    "start": "start",
+    "wait": "wait",
+    "condition": "condition",
+    "switch": "split",
+    "split": "chart",
+    "goal": "goal",
+    "end": "end",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,17 +59,24 @@ class StepCard:
         return direction(self.body)
 
     @property
-    def is_removable(self) -> bool:
-        """A step that others can close up over: it has one way in the list and one way out."""
-        return self.type in ("action", "wait")
+    def is_fixed(self) -> bool:
+        """The start: it stays where it is."""
+        return self.type == NodeKind.START
+
+    @property
+    def has_switch(self) -> bool:
+        return self.type not in (NodeKind.START, NodeKind.END)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One piece of the drawing.
 
-    step (left open), close (ends it), branches / branches_end around a condition's branches, and
-    branch / branch_end around each of them. `port` and `source` say which exit a branch is.
+    step (left open), close (ends it), branches / branches_end around the branches of a fork, and
+    branch / branch_end around each of them. `port` and `source` say which exit a branch is. `place` is
+    where a new step would stand: behind the step, or first in the branch ("" where nothing can follow);
+    `late_place` the same for the time-out of a wait for an event. `follows`: something stands there.
+    `keeps`: the branches with steps, for removing a fork without them.
     """
 
     kind: Kind
@@ -68,6 +85,15 @@ class Row:
     label: str = ""
     source: StepCard | None = None
     is_empty: bool = False
+    place: str = ""
+    late_place: str = ""
+    follows: bool = False
+    keeps: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def list_id(self) -> str:
+        """The name of the list that begins here, as moves of a drag name it."""
+        return f"{self.source.key}.{self.port}" if self.source else ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +104,7 @@ class Drawing:
     reason: str = ""
     cards: tuple[StepCard, ...] = ()
     is_list: bool = field(default=True)
+    root: str = ""
 
 
 def draw(
@@ -90,12 +117,11 @@ def draw(
     """The drawing of `definition`, with each finding at its step."""
     cards = _cards(definition, timezone, _by_node(problems), _by_node(warnings))
     try:
-        sequence = to_sequence(definition)
+        lists = outline.read(definition)
     except NotASequence as exc:
         text = reason(exc.code)
         return Drawing(reason=text, cards=tuple(cards[node.key] for node in definition.nodes), is_list=False)
-    first = Step(node=sequence.start)
-    return Drawing(rows=tuple(_rows((first, *sequence.steps), cards)))
+    return Drawing(rows=tuple(_Rows(lists, cards).rows()), root=".".join(lists.root))
 
 
 def draw_card(definition: Definition, key: str, timezone: str) -> StepCard:
@@ -103,29 +129,88 @@ def draw_card(definition: Definition, key: str, timezone: str) -> StepCard:
     return _cards(definition, timezone, {}, {})[key]
 
 
-def _rows(steps: Sequence[Step], cards: Mapping[str, StepCard]) -> list[Row]:
-    rows: list[Row] = []
-    pending: list[Row | Step] = list(reversed(steps))
-    while pending:
-        item = pending.pop()
-        if isinstance(item, Row):
-            rows.append(item)
-            continue
-        card = cards[item.node.key]
-        rows.append(Row(kind="step", step=card))
-        pending.append(Row(kind="close"))
-        if item.node.type == NodeKind.CONDITION:
-            pending += reversed(_branches(item, card))
-    return rows
+class _Rows:
+    """Lays the lists of an outline out as rows, without recursion."""
+
+    def __init__(self, lists: Outline, cards: Mapping[str, StepCard]) -> None:
+        self._lists = lists
+        self._cards = cards
+
+    def rows(self) -> Iterator[Row]:
+        pending: list[Row | tuple[NodeSpec, Place, bool]] = list(reversed(self._list(self._lists.root)))
+        pending.append(self._start())
+        while pending:
+            item = pending.pop()
+            if isinstance(item, Row):
+                yield item
+                continue
+            node, place, follows = item
+            yield self._step(node, place, follows)
+            pending.append(Row(kind="close"))
+            pending += reversed(self._branches(node))
+
+    def _start(self) -> tuple[NodeSpec, Place, bool]:
+        source, port = self._lists.root
+        return self._lists.start, Place(source, port, -1), bool(self._lists.lists[self._lists.root])
+
+    def _list(self, at: outline.ListId) -> list[Row | tuple[NodeSpec, Place, bool]]:
+        nodes = self._lists.lists[at]
+        return [(node, Place(*at, index), index + 1 < len(nodes)) for index, node in enumerate(nodes)]
+
+    def _step(self, node: NodeSpec, place: Place, follows: bool) -> Row:
+        closes = node.type == NodeKind.END or self._lists.is_fork(node)
+        late = node.subtype == "for_event" and not closes
+        return Row(
+            kind="step",
+            step=self._cards[node.key],
+            place="" if closes else str(Place(place.source, place.port, place.index + 1)),
+            late_place=str(Place(node.key, Port.TIMEOUT, 0)) if late else "",
+            follows=follows,
+            keeps=tuple(
+                (port, branch_label(node, port))
+                for port in self._lists.ports(node.key)
+                if self._lists.lists[node.key, port]
+            ),
+        )
+
+    def _branches(self, node: NodeSpec) -> list[Row | tuple[NodeSpec, Place, bool]]:
+        ports = [port for port in self._lists.ports(node.key) if self._is_shown(node, port)]
+        if not ports:
+            return []
+        card = self._cards[node.key]
+        items: list[Row | tuple[NodeSpec, Place, bool]] = [Row(kind="branches")]
+        for port in ports:
+            inner = self._list((node.key, port))
+            about: dict[str, Any] = {"port": port, "label": branch_label(node, port), "source": card}
+            place, is_empty = str(Place(node.key, port, 0)), not inner
+            items.append(Row(kind="branch", place=place, follows=not is_empty, is_empty=is_empty, **about))
+            items += [*inner, Row(kind="branch_end", is_empty=is_empty)]
+        return [*items, Row(kind="branches_end")]
+
+    def _is_shown(self, node: NodeSpec, port: str) -> bool:
+        """The way of those held out is shown when somebody is held out, or steps stand there."""
+        if port != Port.HOLDOUT:
+            return True
+        return bool(node.config.get("holdout_percent")) or bool(self._lists.lists[node.key, port])
 
 
-def _branches(step: Step, card: StepCard) -> list[Row | Step]:
-    items: list[Row | Step] = [Row(kind="branches")]
-    for port, inner in ((Port.YES, step.yes), (Port.NO, step.no)):
-        label = str(PORTS[port])
-        items.append(Row(kind="branch", port=port, label=label, source=card, is_empty=not inner))
-        items += [*inner, Row(kind="branch_end", is_empty=not inner)]
-    return [*items, Row(kind="branches_end")]
+def branch_label(node: NodeSpec, port: str) -> str:
+    """What an exit is called: the case's or the arm's own name where it has one."""
+    word, _underscore, number = port.partition("_")
+    entries = node.config.get({"case": "cases", "branch": "branches"}.get(word, ""))
+    index = int(number) - 1 if number.isdecimal() else -1
+    entry = entries[index] if isinstance(entries, list) and 0 <= index < len(entries) else {}
+    if word == "branch" and isinstance(entry, Mapping):
+        return arm_label(node.config, index, entry)
+    if word == "case" and isinstance(entry, Mapping) and entry.get("label"):
+        return str(entry["label"])
+    if node.type == NodeKind.SWITCH and port == Port.DEFAULT:
+        return _("none of these")
+    if node.type == NodeKind.WAIT and port == Port.DEFAULT:
+        return _("the event came")
+    if port == Port.HOLDOUT and node.config.get("holdout_percent"):
+        return _("held out, %(share)s%%") % {"share": share(float(node.config["holdout_percent"]))}
+    return in_digits(port_label(port))
 
 
 def _by_node(findings: Iterable[Finding]) -> dict[str, tuple[Finding, ...]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import date
 from typing import Any
 
 from django import forms
@@ -15,6 +16,8 @@ from django.utils.translation import gettext_lazy
 
 from automation.problems import DAYS as DAY_LABELS
 from automation.problems import sentence
+from core.dates import DateError, parse_date
+from core.formfields import JalaliDateInput
 from core.text import to_latin_digits
 from engine.windows import DAYS, SendWindow, WindowError
 from workspaces.forms import zone_choices
@@ -47,6 +50,37 @@ def write_spans(spans: Any) -> str:
     return ", ".join(f"{begin}-{end}" for begin, end in pairs)
 
 
+def read_exceptions(text: str) -> dict[str, Any]:
+    """`1405/01/13` and `1405/01/14 10-12` as Gregorian days with their ranges; None is a closed day.
+
+    One date a line, Jalali or Gregorian. Raises ValueError with the line that cannot be read.
+    """
+    found: dict[str, Any] = {}
+    for line in text.splitlines():
+        if not line.strip():
+            continue
+        date, _space, hours = line.strip().partition(" ")
+        try:
+            found[parse_date(date).isoformat()] = read_spans(hours)
+        except (DateError, ValueError) as exc:
+            raise ValueError(line.strip()[:60]) from exc
+    return found
+
+
+def write_exceptions(stored: Any) -> str:
+    """The text box's content for stored exceptions, in the reader's calendar."""
+    if not isinstance(stored, Mapping):
+        return ""
+    lines = []
+    for day, spans in sorted(stored.items()):
+        try:
+            shown = JalaliDateInput().format_value(date.fromisoformat(str(day))) or str(day)
+        except ValueError:
+            shown = str(day)
+        lines.append(f"{shown} {write_spans(spans)}".strip())
+    return "\n".join(lines)
+
+
 def _day_field(day: str) -> forms.CharField:
     attrs = {"dir": "ltr", "autocomplete": "off", "placeholder": gettext_lazy("closed")}
     label: Any = DAY_LABELS[day]
@@ -54,10 +88,7 @@ def _day_field(day: str) -> forms.CharField:
 
 
 class WindowForm(forms.Form):
-    """Fields of a sending window; `window()` is the stored form or None when no hours are set.
-
-    Dates that differ (`exceptions`) are not edited here and stay as they are.
-    """
+    """Fields of a sending window; `window()` is the stored form or None when no hours are set."""
 
     use_window = forms.BooleanField(
         label=gettext_lazy("Send only in certain hours"),
@@ -74,6 +105,15 @@ class WindowForm(forms.Form):
     wed = _day_field("wed")
     thu = _day_field("thu")
     fri = _day_field("fri")
+    exceptions = forms.CharField(
+        label=gettext_lazy("Dates that differ"),
+        required=False,
+        max_length=20_000,
+        widget=forms.Textarea(attrs={"rows": 3, "dir": "ltr", "autocomplete": "off"}),
+        help_text=gettext_lazy(
+            "One date a line, such as 1405/01/13 for a closed day or 1405/01/14 10:00-12:00 for other hours."
+        ),
+    )
 
     def __init__(self, *args: Any, stored: Any = None, timezone: str = "", **kwargs: Any) -> None:
         self.stored: Mapping[str, Any] = stored if isinstance(stored, Mapping) else {}
@@ -98,17 +138,29 @@ class WindowForm(forms.Form):
             except ValueError:
                 text = _("Write hours such as 09:00-18:00; several with a comma between them.")
                 self.add_error(day, text)
+        exceptions = self._exceptions(values.get("exceptions", ""))
         if self.errors:
             return
         window = {"timezone": values["timezone"], "days": days}
-        if self.stored.get("exceptions"):
-            window["exceptions"] = self.stored["exceptions"]
+        if exceptions:
+            window["exceptions"] = exceptions
         try:
             values["window"] = SendWindow.parse(window).to_json()
         except WindowError as exc:
             for problem in exc.problems:
                 day = str(problem.fields.get("day", ""))
-                self.add_error(day if day in DAYS else None, sentence(problem))
+                is_date = day[:1].isdigit()
+                self.add_error(day if day in DAYS else "exceptions" if is_date else None, sentence(problem))
+
+    def _exceptions(self, text: str) -> dict[str, Any]:
+        """What was typed; what is stored where the page has no such box."""
+        if self.add_prefix("exceptions") not in self.data:
+            return dict(self.stored.get("exceptions") or {})
+        try:
+            return read_exceptions(text)
+        except ValueError as exc:
+            self.add_error("exceptions", _("This line cannot be read: %(line)s") % {"line": exc})
+            return {}
 
     def window(self) -> dict[str, Any] | None:
         """The stored form of what was typed; call it on a valid form."""
@@ -123,4 +175,5 @@ def window_initial(stored: Mapping[str, Any], timezone: str) -> dict[str, Any]:
         "use_window": bool(stored),
         "timezone": stored.get("timezone") or timezone,
         **{day: write_spans(spans.get(day)) for day in DAYS},
+        "exceptions": write_exceptions(stored.get("exceptions")),
     }

@@ -87,7 +87,7 @@ def compiled(version_id: int) -> VersionEntry:
     entry = _entries.get(key)
     if entry is not None:
         return entry
-    version = WorkflowVersion.objects.filter(pk=version_id).first()
+    version = WorkflowVersion.objects.select_related("workflow").filter(pk=version_id).first()
     if version is None:
         raise NotFound(_("This version does not exist."))
     entry = _compile(version)
@@ -103,7 +103,7 @@ def clear() -> None:
 
 def _compile(version: WorkflowVersion) -> VersionEntry:
     definition, ids = load_with_ids(version)
-    result = compile_registered(definition)
+    result = compile_registered(definition, version.workflow.kind)
     if result.graph is None:
         codes = tuple(sorted({problem.code for problem in result.problems}))
         raise UnreadableVersion(version.pk, codes)

@@ -10,6 +10,7 @@ from automation.models.definition import (
     WorkflowTemplate,
     WorkflowVersion,
 )
+from automation.models.draft_state import DraftState, Stack
 from automation.models.execution import (
     CounterScope,
     DailyCounter,
@@ -21,7 +22,9 @@ __all__ = [
     "AutomationSettings",
     "CounterScope",
     "DailyCounter",
+    "DraftState",
     "NodeKind",
+    "Stack",
     "VersionStatus",
     "Workflow",
     "WorkflowEdge",

@@ -34,10 +34,16 @@ class WorkflowExecution(UndeletableModel):
     retry_count = models.PositiveIntegerField(default=0)
     steps_since_wait = models.PositiveIntegerField(default=0)
     last_action = models.CharField(max_length=16, blank=True)
+    # Defaults of the database too: while a new release rolls out, the old one still inserts rows.
+    variant = models.CharField(max_length=100, blank=True, default="", db_default="")  # of the last split
+    is_holdout = models.BooleanField(default=False, db_default=False)  # nothing reaches out to them
+    waiting_event = models.CharField(max_length=100, blank=True, default="", db_default="")  # ends the wait
+    entry_count = models.PositiveIntegerField(default=1, db_default=1)  # this time counts
     revision = models.PositiveIntegerField(default=0)
     lock_token = models.UUIDField(null=True)
     locked_at = UTCDateTimeField(null=True)
     failures = models.PositiveSmallIntegerField(default=0)  # claims in a row that ended in an error
+    suspected_at = UTCDateTimeField(null=True)  # claimed and, for all we know, never begun
     started_at = UTCDateTimeField(null=True)
     last_run_at = UTCDateTimeField(null=True)
     completed_at = UTCDateTimeField(null=True)
@@ -86,7 +92,17 @@ class WorkflowExecution(UndeletableModel):
             models.Index(  # the reaper; not on status, or the planner scans it for every guarded write
                 fields=["locked_at"], condition=Q(locked_at__isnull=False), name="execution_locked"
             ),
+            models.Index(  # an event comes in: who is waiting for it
+                fields=["workspace", "waiting_event", "subject_type", "subject_id"],
+                condition=Q(status=ExecutionStatus.WAITING) & ~Q(waiting_event=""),
+                name="execution_waits_for",
+            ),
             models.Index(fields=["campaign", "status"], name="execution_by_status"),
+            models.Index(  # the banner that names those who were given up
+                fields=["workspace", "completed_at"],
+                condition=Q(end_reason=EndReason.POISON),
+                name="execution_poisoned",
+            ),
             models.Index(fields=["workspace", "subject_type", "subject_id"], name="execution_of_subject"),
         ]
 

@@ -3,36 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Final, NamedTuple
 
-from automation.models import WorkflowExecution, WorkflowExecutionEvent
-from core.bulk import insert_rows
+from automation.models import WorkflowExecutionEvent
+from automation.runtime.rows import Walking
+from core.bulk import insert_tuples
 from engine.types import TraceEntry
 
-BATCH = 1000
+BATCH: Final = 1000
+_NOTHING: Final[Mapping[str, Any]] = {}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EventLine:
+class EventLine(NamedTuple):
     """One line of history before it is stored; a model object a line would cost more than the insert."""
 
-    workspace_id: int
     execution_id: int
+    workspace_id: int
     campaign_id: int
     subject_type: str
     subject_id: int
     type: str
     occurred_at: datetime
     node_id: int | None = None
-    data: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = _NOTHING
     message: str = ""
     actor_user_id: int | None = None
 
 
 def event_row(
-    execution: WorkflowExecution,
+    execution: Walking,
     kind: str,
     at: datetime,
     *,
@@ -43,22 +43,13 @@ def event_row(
 ) -> EventLine:
     """One line of history for `execution`, not yet stored."""
     return EventLine(
-        workspace_id=execution.workspace_id,
-        execution_id=execution.pk,
-        campaign_id=execution.campaign_id,
-        subject_type=execution.subject_type,
-        subject_id=execution.subject_id,
-        node_id=node_id,
-        type=kind,
-        message=message,
-        data=data or {},
-        actor_user_id=actor_id,
-        occurred_at=at,
-    )
+        execution.id, execution.workspace_id, execution.campaign_id, execution.subject_type,
+        execution.subject_id, kind, at, node_id, data or _NOTHING, message, actor_id,
+    )  # fmt: skip
 
 
 def trace_rows(
-    execution: WorkflowExecution, trace: Iterable[TraceEntry], node_ids: Mapping[str, int]
+    execution: Walking, trace: Iterable[TraceEntry], node_ids: Mapping[str, int]
 ) -> list[EventLine]:
     """The lines of one walk, in order."""
     return [
@@ -70,21 +61,4 @@ def trace_rows(
 def store(lines: Sequence[EventLine]) -> None:
     """Insert lines in order, one statement a thousand."""
     for start in range(0, len(lines), BATCH):
-        part = lines[start : start + BATCH]
-        insert_rows(WorkflowExecutionEvent, [_columns(line) for line in part])
-
-
-def _columns(line: EventLine) -> dict[str, Any]:
-    return {
-        "execution_id": line.execution_id,
-        "workspace_id": line.workspace_id,
-        "campaign_id": line.campaign_id,
-        "subject_type": line.subject_type,
-        "subject_id": line.subject_id,
-        "node_id": line.node_id,
-        "type": line.type,
-        "message": line.message,
-        "data": line.data,
-        "actor_user_id": line.actor_user_id,
-        "occurred_at": line.occurred_at,
-    }
+        insert_tuples(WorkflowExecutionEvent, EventLine._fields, lines[start : start + BATCH])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from typing import Any, Protocol
 from zoneinfo import ZoneInfo
 
@@ -25,6 +25,7 @@ class RunPolicy:
     workflow_id: int
     version_id: int
     campaign_name: str = ""
+    workspace_name: str = ""
     kind: str = "list"
     running: bool = True
     ended_reason: str = ""
@@ -35,6 +36,8 @@ class RunPolicy:
     workflow_limit: int | None = None
     workspace_limit: int | None = None
     on_unknown: str = "continue"
+    expire_after_minutes: int | None = None  # a message later than that is not sent; None: never too late
+    one_per_phone: bool = False  # people who share a number get each text once
     stop_statuses: frozenset[str] = frozenset()
 
     def day(self, moment: datetime) -> date:
@@ -45,6 +48,11 @@ class RunPolicy:
         """Midnight of the following calendar day (aware, in the policy's zone)."""
         local = moment.astimezone(ZoneInfo(self.timezone))
         day = date.fromordinal(local.toordinal() + 1)
+        return datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(self.timezone))
+
+    def day_start(self, moment: datetime, *, days_before: int = 0) -> datetime:
+        """Midnight of the calendar day of `moment`, or of a day before it (aware, in the policy's zone)."""
+        day = self.day(moment) - timedelta(days=days_before)
         return datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(self.timezone))
 
     def window(self) -> SendWindow | None:
@@ -61,22 +69,28 @@ class RunPolicy:
         return window is None or window.is_open(moment)
 
 
+@dataclass(frozen=True, slots=True)
+class DueCampaign:
+    """A running campaign with somebody due: at a step of no cost (`light`), at a budgeted one (`sends`)."""
+
+    policy: RunPolicy
+    light: bool
+    sends: bool
+
+
 class PolicySource(Protocol):
     """The owner of campaigns. Both answers take a constant number of queries."""
 
-    def running(self, now: datetime) -> list[RunPolicy]:
-        """Every campaign whose executions may be claimed now, grouped by workspace."""
+    def due(self, now: datetime) -> list[DueCampaign]:
+        """Every campaign that may run now and has somebody due, grouped by workspace.
+
+        One query when nobody is due, however many campaigns wait.
+        """
         ...
 
     def for_campaigns(self, workspace_id: int, campaign_ids: Iterable[int]) -> dict[int, RunPolicy]:
         """The named campaigns as they stand at this moment, running or not."""
         ...
-
-
-class Lifecycle(Protocol):
-    """Called by each tick before claiming: start what is scheduled, end what is over."""
-
-    def __call__(self, now: datetime) -> Mapping[str, int]: ...
 
 
 class Readiness(Protocol):
@@ -86,7 +100,6 @@ class Readiness(Protocol):
 
 
 _source: PolicySource | None = None
-_lifecycles: list[Lifecycle] = []
 _readiness: list[Readiness] = []
 
 
@@ -100,15 +113,6 @@ def policy_source() -> PolicySource:
     if _source is None:
         raise RuntimeError("no policy source is registered")
     return _source
-
-
-def register_lifecycle(step: Lifecycle) -> None:
-    if step not in _lifecycles:
-        _lifecycles.append(step)
-
-
-def lifecycles() -> list[Lifecycle]:
-    return list(_lifecycles)
 
 
 def register_readiness(check: Readiness) -> None:

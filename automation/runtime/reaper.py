@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
-from django.db.models.expressions import Combinable
+from django.db.models import F, QuerySet
 
 from automation.models import WorkflowExecution
 from automation.runtime.actions.base import runtime_actions
@@ -27,12 +26,27 @@ def reap(now: datetime, *, lease: timedelta | None = None) -> int:
 
     Guarded by the very state and lock time that was read: a worker that finished meanwhile is left
     alone. An execution whose step was begun and interrupted three times in a row without progress is set
-    `failed`, so that one bad step cannot crash workers for ever; messages that a queue lost do not count.
+    `failed`, so that one bad step cannot crash workers for ever; messages that a queue lost do not count,
+    their executions are only marked (`automation.runtime.suspects`).
     """
     expired_before = now - (lease or timedelta(seconds=settings.LEASE_SECONDS))
-    stale = WorkflowExecution.unscoped.filter(locked_at__lt=expired_before, status__in=sorted(CLAIMED))
+    stale = _claimed_before(expired_before)
     workspaces = list(stale.order_by("workspace_id").values_list("workspace_id", flat=True).distinct())
     return sum(_reap_workspace(workspace_id, expired_before, now) for workspace_id in workspaces)
+
+
+def questions(now: datetime) -> list[QuerySet[WorkflowExecution]]:
+    """Rows that exist when `tick_step` has work."""
+    return [_claimed_before(now - timedelta(seconds=settings.LEASE_SECONDS))]
+
+
+def tick_step(now: datetime) -> dict[str, int]:
+    """`reap` as a step of each tick."""
+    return {"reaped": reap(now)}
+
+
+def _claimed_before(moment: datetime) -> QuerySet[WorkflowExecution]:
+    return WorkflowExecution.unscoped.filter(locked_at__lt=moment, status__in=sorted(CLAIMED))
 
 
 def _reap_workspace(workspace_id: int, expired_before: datetime, now: datetime) -> int:
@@ -57,7 +71,7 @@ def _free(rows: list[WorkflowExecution], expired_before: datetime, now: datetime
     again = [row for row in begun if row.failures + 1 < POISON_AFTER]
     poisoned = [row for row in begun if row.failures + 1 >= POISON_AFTER]
     with transaction.atomic():
-        unworked = _back_to_active(queued, expired_before, failures=F("failures"))
+        unworked = _back_to_active(queued, expired_before, suspected_at=now)
         freed = _back_to_active(again, expired_before, failures=F("failures") + 1)
         failed = _fail(poisoned, expired_before, now)
         moved = [*unworked, *freed, *failed]
@@ -71,12 +85,11 @@ def _free(rows: list[WorkflowExecution], expired_before: datetime, now: datetime
 
 
 def _back_to_active(
-    rows: list[WorkflowExecution], expired_before: datetime, *, failures: Combinable
+    rows: list[WorkflowExecution], expired_before: datetime, **columns: object
 ) -> list[WorkflowExecution]:
     return _still_stale(
-        rows, expired_before, status=ExecutionStatus.ACTIVE, lock_token=None, locked_at=None,
-        failures=failures,
-    )  # fmt: skip
+        rows, expired_before, status=ExecutionStatus.ACTIVE, lock_token=None, locked_at=None, **columns
+    )
 
 
 def _fail(rows: list[WorkflowExecution], expired_before: datetime, now: datetime) -> list[WorkflowExecution]:

@@ -5,7 +5,8 @@
     no transaction  call the outside
     transaction 2   record each result once, walk on with it, move the executions on by the token
 
-A chunk that fails as a whole is split, so that one poisoned execution costs only itself.
+A chunk that fails as a whole is split, so that one poisoned execution costs only itself; what may have
+killed its worker is worked apart (`suspects`). Answers that the database cannot take now are kept (`spool`).
 """
 
 from __future__ import annotations
@@ -23,16 +24,18 @@ from django.db import transaction
 
 from automation import transitions
 from automation.definition_cache import VersionEntry, compiled
-from automation.models import WorkflowExecution
+from automation.runtime import event_waits, spool, suspects
 from automation.runtime import facts as fact_sheet
-from automation.runtime.actions.base import Reserved, Step, runtime_action
+from automation.runtime.actions.base import RECONCILE, Reserved, Step, runtime_action
 from automation.runtime.events import EventLine, event_row, store, trace_rows
 from automation.runtime.pacing import pacer
 from automation.runtime.policy import RunPolicy, policy_source
+from automation.runtime.rows import Row, Walking, claimed
 from automation.runtime.subjects import Subject, load_subjects
 from automation.states import EndReason, ExecutionEventType, ExecutionStatus
+from automation.subject_events import Known
 from automation.transitions import Move
-from core import clock
+from core import clock, database_faults, installation
 from core.failpoints import failpoint
 from core.queue import Payload, task
 from core.tenancy import workspace_scope
@@ -42,8 +45,7 @@ from engine.walk import walk
 log = structlog.get_logger(__name__)
 PROCESS_TASK = "automation.process_executions"
 SAFETY_SECONDS = 20.0
-# Columns of an execution that no step reads.
-UNREAD = ("created_at", "updated_at", "last_run_at", "completed_at", "paused_at", "last_error", "end_reason")
+TASK_MARGIN_SECONDS = 10.0
 
 
 @task(PROCESS_TASK)
@@ -56,25 +58,34 @@ def process_message(payload: Payload) -> None:
     if not isinstance(workspace_id, int) or not isinstance(ids, list) or not isinstance(token, str):
         log.error("message_malformed")
         return
+    if installation.refusal():
+        return  # the claim is left as it is: this database is somebody else's
     process_executions(workspace_id, [int(pk) for pk in ids], UUID(token))
 
 
 def process_executions(workspace_id: int, ids: Sequence[int], token: UUID) -> None:
     """Work the executions of `ids` that `token` still holds. Safe to call twice: the second finds nothing."""
-    deadline = time.monotonic() + max(1.0, settings.LEASE_SECONDS - SAFETY_SECONDS)
+    spool.settle()
+    # Before the lease ends, and before the queue stops a task that takes too long.
+    seconds = min(settings.LEASE_SECONDS - SAFETY_SECONDS, settings.TASK_TIME_LIMIT - TASK_MARGIN_SECONDS)
+    deadline = time.monotonic() + max(1.0, seconds)
     with workspace_scope(workspace_id):
         for block in pacer().blocks(ids, token, deadline):
             _process(workspace_id, block, token, deadline)
 
 
-def _process(workspace_id: int, ids: list[int], token: UUID, deadline: float) -> None:
+def _process(workspace_id: int, ids: list[int], token: UUID, deadline: float, *, taken: bool = False) -> None:
+    """`taken`: the executions are `processing` already, by a transaction of their own."""
     try:
-        failpoint("before_reserve")
-        with transaction.atomic():
-            chunk = _begin(workspace_id, ids, token)
-            failpoint("mid_reserve_tx")
-    except Exception:  # noqa: BLE001  # nothing was committed: isolate the culprit
-        _isolate(workspace_id, ids, token, deadline)
+        chunk = database_faults.again(lambda: _first(workspace_id, ids, token, taken=taken))
+    except suspects.Suspected as found:
+        _work_apart(workspace_id, found.parts, token, deadline)
+        return
+    except Exception as error:  # nothing was committed: isolate the culprit
+        if database_faults.is_away(error):
+            log.exception("database_away", workspace_id=workspace_id, count=len(ids))
+            return  # the claim stays; the reaper frees it and counts nothing
+        _isolate(workspace_id, ids, token, deadline, error, taken=taken)
         return
     if chunk is None or not chunk.steps:
         return
@@ -84,71 +95,98 @@ def _process(workspace_id: int, ids: list[int], token: UUID, deadline: float) ->
         for subtype, reserved in chunk.reserved.items()
     }
     failpoint("before_record")
-    _record(chunk, answers, token)
+    _record(chunk, answers, token, deadline)
     failpoint("after_record")
 
 
-def _record(chunk: Chunk, answers: Mapping[str, Sequence[Any]], token: UUID) -> None:
-    """Store what was answered. One answer that cannot be stored must not cost its chunk mates theirs."""
-    try:
+def _first(workspace_id: int, ids: list[int], token: UUID, *, taken: bool) -> Chunk | None:
+    failpoint("before_reserve")
+    with transaction.atomic():
+        chunk = _begin(workspace_id, ids, token, taken=taken)
+        failpoint("mid_reserve_tx")
+    return chunk
+
+
+def _work_apart(workspace_id: int, parts: suspects.Parts, token: UUID, deadline: float) -> None:
+    """The unsuspected as ever, then the others in parts; what has no time left goes back as it came."""
+    if parts.clear:
+        _process(workspace_id, list(parts.clear), token, deadline)
+    for ids in parts.apart:
+        if not suspects.in_time(deadline):
+            transitions.put_back(ids, token)
+            continue
+        taken = suspects.take(ids, token, clock.now())
+        failpoint("after_lone_take")
+        if taken:
+            _process(workspace_id, taken, token, deadline, taken=True)
+
+
+def _record(chunk: Chunk, answers: Mapping[str, Sequence[Any]], token: UUID, deadline: float) -> None:
+    """Store what was answered. One answer that cannot be stored must not cost its chunk mates theirs; what
+    the database does not take at once is kept on disk, and tried again while the claim lasts."""
+
+    def store_all() -> None:
         with transaction.atomic():
             _finish(chunk, answers, token)
-    except Exception:  # nothing of this call was committed
+
+    try:
+        try:
+            store_all()
+        except database_faults.PASSING:
+            spool.keep(chunk.workspace_id, answers, token)
+            database_faults.again(store_all, until=deadline)
+    except Exception as error:  # nothing of this call was committed
         single = [(subtype, answer) for subtype, given in answers.items() for answer in given]
         log.exception("record_failed", count=len(single))
-        if len(single) <= 1:
+        if len(single) <= 1 or database_faults.is_away(error):
             return  # the attempt stays `sending`; the reaper frees the execution, the action closes it
         for subtype, answer in single:
-            _record(chunk, {subtype: [answer]}, token)
+            _record(chunk, {subtype: [answer]}, token, deadline)
 
 
-def _isolate(workspace_id: int, ids: list[int], token: UUID, deadline: float) -> None:
+def _isolate(
+    workspace_id: int, ids: list[int], token: UUID, deadline: float, error: Exception, *, taken: bool
+) -> None:
     if len(ids) > 1:
         log.exception("chunk_split", workspace_id=workspace_id, count=len(ids))
         middle = len(ids) // 2
-        _process(workspace_id, ids[:middle], token, deadline)
-        _process(workspace_id, ids[middle:], token, deadline)
+        _process(workspace_id, ids[:middle], token, deadline, taken=taken)
+        _process(workspace_id, ids[middle:], token, deadline, taken=taken)
+        return
+    if isinstance(error, database_faults.PASSING):  # no fault of the person: later, and not counted
+        log.exception("execution_put_off", workspace_id=workspace_id, execution_id=ids[0] if ids else None)
+        if taken:
+            transitions.put_back(ids, token)
         return
     log.exception("execution_failed", workspace_id=workspace_id, execution_id=ids[0] if ids else None)
     with transaction.atomic():
-        _give_up_or_try_again(ids, token, clock.now())
-
-
-def _give_up_or_try_again(ids: list[int], token: UUID, now: datetime) -> None:
-    """The one culprit is tried twice more, then ends as `failed` with the reason; a person may restart it."""
-    lines = []
-    for row in transitions.mark_erring(ids, token, now):
-        failed = row.status == ExecutionStatus.FAILED
-        kind = ExecutionEventType.FAILED if failed else ExecutionEventType.RECOVERED
-        data = (
-            {"reason": str(EndReason.POISON)} if failed else {"old_status": str(ExecutionStatus.PROCESSING)}
-        )
-        lines.append(event_row(row, kind, now, node_id=row.current_node_id, data=data))
-    store(lines)
+        suspects.give_up_or_try_again(ids, token, clock.now())
 
 
 @dataclass(slots=True)
 class Chunk:
     """What is known of the executions taken, between the two transactions."""
 
+    workspace_id: int
     now: datetime
-    executions: dict[int, WorkflowExecution]
+    executions: dict[int, Row]
     entries: dict[int, VersionEntry]
     policies: Mapping[int, RunPolicy]
     subjects: Mapping[tuple[str, int], Subject]
+    known: Known = field(default_factory=dict)
     steps: dict[int, Step] = field(default_factory=dict)
     reserved: dict[str, Reserved] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
     events: list[EventLine] = field(default_factory=list)
 
-    def entry(self, row: WorkflowExecution) -> VersionEntry:
+    def entry(self, row: Walking) -> VersionEntry:
         return self.entries[row.workflow_version_id]
 
-    def subject(self, row: WorkflowExecution) -> Subject | None:
+    def subject(self, row: Walking) -> Subject | None:
         return self.subjects.get((row.subject_type, row.subject_id))
 
 
-def position_of(row: WorkflowExecution, node_key: str) -> Position:
+def position_of(row: Walking, node_key: str) -> Position:
     """The stored position of an execution."""
     return Position(
         node=node_key,
@@ -159,26 +197,32 @@ def position_of(row: WorkflowExecution, node_key: str) -> Position:
         steps_since_wait=row.steps_since_wait,
         last_action=row.last_action,
         wake_at=row.wake_at,
+        variant=row.variant,
+        is_holdout=row.is_holdout,
     )
 
 
-def _begin(workspace_id: int, ids: list[int], token: UUID) -> Chunk | None:
+def _begin(workspace_id: int, ids: list[int], token: UUID, *, taken: bool = False) -> Chunk | None:
     """Transaction 1. Contacts are locked before executions: the one lock order of the product."""
     now = clock.now()
-    held = WorkflowExecution.objects.filter(pk__in=ids, lock_token=token, status=ExecutionStatus.QUEUED)
-    in_order = held.defer(*UNREAD).order_by("next_run_at", "eligible_at", "pk")
-    rows = {row.pk: row for row in in_order}
+    rows = {row.id: row for row in claimed(workspace_id, ids, token, taken=taken)}
     if not rows:
         return None
+    if not taken:
+        suspects.part(rows.values())
     subjects = load_subjects(workspace_id, [(row.subject_type, row.subject_id) for row in rows.values()])
-    fact_sheet.lock_subject_contacts(workspace_id, subjects.values())
-    taken = transitions.take(list(rows), token, now)
-    rows = {pk: row for pk, row in rows.items() if pk in taken}
+    fact_sheet.lock_subject_contacts(workspace_id, subjects.values(), exclusive=True)
+    mine = suspects.hold(list(rows), token) if taken else transitions.take(list(rows), token, now)
+    rows = {pk: row for pk, row in rows.items() if pk in mine}
     policies = policy_source().for_campaigns(workspace_id, {row.campaign_id for row in rows.values()})
     entries = {pk: compiled(pk) for pk in {row.workflow_version_id for row in rows.values()}}
-    chunk = Chunk(now=now, executions=rows, entries=entries, policies=policies, subjects=subjects)
+    chunk = Chunk(
+        workspace_id=workspace_id, now=now, executions=rows, entries=entries, policies=policies,
+        subjects=subjects,
+    )  # fmt: skip
     _leave_frozen(chunk, token)
-    sheet = fact_sheet.FactSheet.load(workspace_id)
+    chunk.known = event_waits.known_events(workspace_id, chunk.executions.values(), chunk.entry, now)
+    sheet = fact_sheet.FactSheet.of(policies.values())
     for row in chunk.executions.values():
         _first_walk(chunk, row, sheet)
     _reserve(chunk, token)
@@ -204,13 +248,12 @@ def _leave_frozen(chunk: Chunk, token: UUID) -> None:
         transitions.put_back(frozen, token)
 
 
-def _end(chunk: Chunk, row: WorkflowExecution, status: str, reason: str, event: str = "") -> None:
+def _end(chunk: Chunk, row: Row, status: str, reason: str, event: str = "") -> None:
     entry = chunk.entry(row)
     chunk.moves.append(
         Move(
             execution_id=row.pk, to=status, position=position_of(row, entry.node_keys[row.current_node_id]),
             node_id=row.current_node_id, consumes_budget=row.consumes_budget, at=chunk.now, end_reason=reason,
-            metadata=row.metadata,
         )
     )  # fmt: skip
     chunk.events.append(
@@ -218,7 +261,8 @@ def _end(chunk: Chunk, row: WorkflowExecution, status: str, reason: str, event: 
     )
 
 
-def _first_walk(chunk: Chunk, row: WorkflowExecution, sheet: fact_sheet.FactSheet) -> None:
+def _first_walk(chunk: Chunk, row: Row, sheet: fact_sheet.FactSheet) -> None:
+    failpoint("in_walk", row.pk)
     subject, policy, entry = chunk.subject(row), chunk.policies[row.campaign_id], chunk.entry(row)
     if subject is None:
         _end(chunk, row, ExecutionStatus.CANCELLED, EndReason.TARGET_REMOVED)
@@ -234,16 +278,19 @@ def _first_walk(chunk: Chunk, row: WorkflowExecution, sheet: fact_sheet.FactShee
         return
     facts = sheet.facts(row, subject, policy)
     position = position_of(row, entry.node_keys[row.current_node_id])
+    if entry.graph.events:
+        arrivals = event_waits.arrivals_of(chunk.known, row)
+        facts = event_waits.with_events(facts, arrivals, entry.graph, position, chunk.now)
     outcome = _walk_on(chunk, row, position, facts, None)
     if isinstance(outcome, Perform):
-        chunk.steps[row.pk] = Step(
-            execution=row, perform=outcome, node_id=entry.node_ids[outcome.position.node],
+        chunk.steps[row.id] = Step(
+            id=row.id, execution=row, perform=outcome, node_id=entry.node_ids[outcome.position.node],
             subject=subject, facts=facts, policy=policy,
         )  # fmt: skip
 
 
 def _walk_on(
-    chunk: Chunk, row: WorkflowExecution, position: Position, facts: Facts, result: ActionResult | None
+    chunk: Chunk, row: Row, position: Position, facts: Facts, result: ActionResult | None
 ) -> Perform | None:
     """Walk and turn the outcome into a move and its lines; a `Perform` is handed back to the caller."""
     entry = chunk.entry(row)
@@ -251,23 +298,29 @@ def _walk_on(
     chunk.events += trace_rows(row, done.trace, entry.node_ids)
     if isinstance(done.outcome, Perform) and result is None:
         return done.outcome
-    chunk.moves.append(_move(chunk, row, done))
+    chunk.moves.append(_move(chunk, row, done, facts))
     return None
 
 
-def _move(chunk: Chunk, row: WorkflowExecution, done: Walk) -> Move:
+def _move(chunk: Chunk, row: Row, done: Walk, facts: Facts) -> Move:
     entry, outcome = chunk.entry(row), done.outcome
     common: dict[str, Any] = {
         "execution_id": row.pk,
         "position": outcome.position,
         "node_id": entry.node_ids[outcome.position.node],
-        "consumes_budget": entry.graph.consumes_budget(outcome.position.node),
+        "consumes_budget": entry.graph.consumes_budget(
+            outcome.position.node, is_holdout=outcome.position.is_holdout
+        ),
         "at": chunk.now,
-        "metadata": row.metadata,
     }
     match outcome:
-        case Park(until=until, reason=reason, clears_metadata=clears):
-            common |= {"clears_metadata": clears, "is_retry": reason == "retry"}
+        case Park(until=until, reason=reason, clears_metadata=clears, event=event):
+            common |= {"clears_metadata": clears, "is_retry": reason == "retry", "event": event}
+            if reason == RECONCILE:  # it waits for an answer, not for budget or hours
+                common["consumes_budget"] = False
+            if event:
+                arrivals = event_waits.arrivals_of(chunk.known, row)
+                until = event_waits.due_at(outcome, arrivals, entry.graph, facts, chunk.now)
             return Move(to=ExecutionStatus.WAITING, next_run_at=until, **common)
         case Yield(due=due):
             return Move(to=ExecutionStatus.ACTIVE, next_run_at=due, **common)

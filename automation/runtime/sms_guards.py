@@ -1,25 +1,26 @@
-"""The guards of an SMS step, in the order they are asked: provider circuit, blacklist, window."""
+"""The guards of an SMS step, in the order they are asked: provider circuit, blacklist, expiry, window."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from automation.action_specs.send_sms import read
+from automation.runtime import message_checks
 from automation.runtime.actions.base import Step
 from automation.runtime.guards import register_guard
+from automation.runtime.sms_config import config_of
 from automation.states import ExecutionStatus
 from blacklist.queries import blocked_values
 from engine.types import ActionResult, ActionStatus
 from sms import queries as sms_queries
 
-SMS_GUARDS = ("sms_circuit", "sms_blacklist", "sms_window")
+SMS_GUARDS = ("sms_circuit", "sms_blacklist", "sms_expired", "sms_window")
 
 
 def circuit(steps: Sequence[Step], now: datetime) -> Mapping[int, ActionResult]:
     """While a step's account is closed, or none is ready, nothing is tried and nothing used up."""
     gate = sms_queries.gate(steps[0].policy.workspace_id, now)
-    closed = {step.id: gate.closed_until(read(step.perform.config).provider) for step in steps}
+    closed = {step.id: gate.closed_until(config_of(step).provider) for step in steps}
     return {
         pk: ActionResult(status=ActionStatus.DEFERRED, reason="provider", until=until)
         for pk, until in closed.items()
@@ -42,7 +43,7 @@ def window(steps: Sequence[Step], now: datetime) -> Mapping[int, ActionResult]:
     stopped: dict[int, ActionResult] = {}
     for step in steps:
         opens_at = step.policy.next_open(now)
-        if opens_at > now and read(step.perform.config).send_only_in_window:
+        if opens_at > now and config_of(step).send_only_in_window:
             stopped[step.id] = ActionResult(status=ActionStatus.DEFERRED, reason="window", until=opens_at)
     return stopped
 
@@ -50,4 +51,5 @@ def window(steps: Sequence[Step], now: datetime) -> Mapping[int, ActionResult]:
 def register() -> None:
     register_guard("sms_circuit", circuit)
     register_guard("sms_blacklist", blacklist)
+    register_guard("sms_expired", message_checks.expired)
     register_guard("sms_window", window)

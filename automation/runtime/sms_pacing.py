@@ -20,10 +20,11 @@ from automation.action_specs.send_sms import SUBTYPE, read
 from automation.definition_cache import UnreadableVersion, compiled
 from automation.models import WorkflowExecution
 from automation.states import CLAIMED, ExecutionStatus
+from core import clock
 from core.tenancy import current_workspace_id
 from engine.graph import ActionNode
 from sms import rate
-from sms.queries import usable_accounts
+from sms.queries import sends_by_default, usable_accounts
 
 log = structlog.get_logger(__name__)
 PATIENCE_S: Final = 30.0  # a task waits this long in all; the next tick goes on
@@ -84,9 +85,10 @@ class SmsPacer:
 
 
 def _rates(workspace_id: int | None = None) -> dict[str, int]:
-    """Messages a second by account, the default one first. One query."""
+    """Messages a second by account, first the one that sends by default now. One query."""
     rows = usable_accounts(current_workspace_id() if workspace_id is None else workspace_id)
-    return {str(row.pk): row.rate_per_second for row in rows}
+    default = sends_by_default(rows, clock.now())
+    return {str(row.pk): row.rate_per_second for row in sorted(rows, key=lambda row: row is not default)}
 
 
 def _by_account(ids: Sequence[int], token: UUID, rates: Mapping[str, int]) -> dict[str, list[int]]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from typing import Any
 
 from automation.runtime.subjects import Subject
-from targets.models import Target, TargetListMember
+from core.statements import read
+from targets.models import Target, TargetList, TargetListMember
 
 READ = (
     "name", "first_name", "last_name", "mobile", "landline", "email", "province", "city", "status",
@@ -15,35 +17,31 @@ READ = (
 
 
 def load_targets(workspace_id: int, ids: Iterable[int]) -> dict[int, Subject]:
-    """The targets that exist (not removed), by id. Two queries."""
+    """The targets that exist (not removed), by id. Three queries, two when none is on a list."""
     wanted = list(ids)
-    rows = Target.objects.filter(workspace_id=workspace_id, pk__in=wanted, deleted_at__isnull=True)
-    rows = rows.only(*READ)
+    alive = {"id": wanted, "deleted_at": None}
+    lists = _lists(workspace_id, wanted)
+    return {
+        target_id: _subject(target_id, dict(zip(READ, columns, strict=True)), lists.get(target_id, []))
+        for target_id, *columns in read(Target, ("id", *READ), alive, workspace_id=workspace_id)
+    }
+
+
+def _lists(workspace_id: int, target_ids: list[int]) -> dict[int, list[str]]:
+    """Names of the lists that each is a member of."""
+    theirs = {"target_id": target_ids}
+    members = read(TargetListMember, ("target_id", "list_id"), theirs, workspace_id=workspace_id)
+    if not members:
+        return {}
+    wanted = {"id": {list_id for _, list_id in members}}
+    names = dict(read(TargetList, ("id", "name"), wanted, workspace_id=workspace_id))
     lists: dict[int, list[str]] = defaultdict(list)
-    members = TargetListMember.objects.filter(target_id__in=wanted).values_list("target_id", "list__name")
-    for target_id, name in members:
-        lists[target_id].append(name)
-    return {row.pk: _subject(row, lists[row.pk]) for row in rows}
+    for target_id, list_id in members:
+        lists[target_id].append(names[list_id])
+    return lists
 
 
-def _subject(row: Target, lists: list[str]) -> Subject:
-    return Subject(
-        id=row.pk,
-        status=row.status,
-        facts={
-            **row.traits,
-            "name": row.display_name,
-            "first_name": row.first_name,
-            "last_name": row.last_name,
-            "mobile": row.mobile,
-            "landline": row.landline,
-            "email": row.email,
-            "province": row.province,
-            "city": row.city,
-            "status": row.status,
-            "priority": row.priority,
-            "lists": lists,
-            "created_at": row.created_at,
-        },
-        contacts={"sms": row.mobile},
-    )
+def _subject(target_id: int, values: dict[str, Any], lists: list[str]) -> Subject:
+    full_name = values["name"] or " ".join(filter(None, (values["first_name"], values["last_name"])))
+    facts = {**values.pop("traits"), **values, "name": full_name, "lists": lists}
+    return Subject(id=target_id, status=values["status"], facts=facts, contacts={"sms": values["mobile"]})

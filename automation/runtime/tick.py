@@ -1,11 +1,16 @@
-"""The scheduler: reap, lifecycle, then per campaign window, budget, claim and dispatch. It never sends."""
+"""The scheduler: the agenda, then per campaign window, budget, claim and dispatch. It never sends.
+
+A tick with nothing to do asks a constant number of questions, whatever the installation holds: one for
+the agenda of all steps, one for the campaigns that have somebody due.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
+from functools import cached_property
 from itertools import groupby
 from uuid import UUID, uuid4
 
@@ -14,12 +19,12 @@ from django.conf import settings
 from django.db import transaction
 
 from automation import counters, transitions
-from automation.runtime import claim
+from automation.runtime import claim, spool
+from automation.runtime.agenda import steps_with_work
 from automation.runtime.pacing import pacer
-from automation.runtime.policy import RunPolicy, lifecycles, policy_source, readiness_problem
-from automation.runtime.reaper import reap
+from automation.runtime.policy import DueCampaign, RunPolicy, policy_source, readiness_problem
 from automation.runtime.runner import PROCESS_TASK
-from core import clock
+from core import clock, installation
 from core.failpoints import failpoint
 from core.heartbeat import beat
 from core.locks import named_lock
@@ -37,6 +42,7 @@ class TickReport:
     """What one tick did. `skipped` maps a reason to the workspaces or campaigns it held back."""
 
     busy: bool = False
+    settled: int = 0  # answers that had waited for the database
     reaped: int = 0
     started: int = 0
     ended: int = 0
@@ -48,6 +54,12 @@ class TickReport:
     undispatched: int = 0
     skipped: dict[str, int] = field(default_factory=dict)
     seconds: float = 0.0
+
+    def add(self, done: Mapping[str, int]) -> None:
+        """Count what a step of the agenda did."""
+        self.reaped += done.get("reaped", 0)
+        self.started += done.get("started", 0)
+        self.ended += done.get("ended", 0)
 
     def skip(self, reason: str) -> None:
         self.skipped[reason] = self.skipped.get(reason, 0) + 1
@@ -74,11 +86,9 @@ def run_tick(*, seconds: float = TICK_SECONDS) -> TickReport:
             return report
         now = clock.now()
         beat("tick")
-        report.reaped = reap(now)
-        for advance in lifecycles():
-            done = advance(now)
-            report.started += done.get("started", 0)
-            report.ended += done.get("ended", 0)
+        report.settled = spool.settle()
+        for step in steps_with_work(now):
+            report.add(step(now))
         _serve(report, now, stop_at=began + seconds)
     report.seconds = round(time.monotonic() - began, 3)
     (log.info if report.did_something else log.debug)("tick", **report.as_dict())
@@ -86,56 +96,90 @@ def run_tick(*, seconds: float = TICK_SECONDS) -> TickReport:
 
 
 def _serve(report: TickReport, now: datetime, *, stop_at: float) -> None:
-    policies = policy_source().running(now)
-    for workspace_id, group in groupby(policies, key=lambda policy: policy.workspace_id):
+    due_campaigns = policy_source().due(now)
+    if due_campaigns and (refused := installation.refusal()):
+        report.skip(str(refused))
+        return
+    for workspace_id, group in groupby(due_campaigns, key=lambda due: due.policy.workspace_id):
         with workspace_scope(workspace_id):
-            for policy in _usable(workspace_id, group, report):
-                if time.monotonic() > stop_at:
-                    report.skip("out_of_time")
-                    return
-                try:
-                    _serve_campaign(policy, report, now)
-                except WindowError:
-                    log.error("campaign_window_invalid", campaign_id=policy.campaign_id)
-                    report.skip("window_invalid")
+            if not _Round(list(group), report, now, stop_at).serve():
+                report.skip("out_of_time")
+                return
 
 
-def _usable(workspace_id: int, group: Iterator[RunPolicy], report: TickReport) -> Iterator[RunPolicy]:
-    policies = list(group)
-    if not policies[0].automation_enabled:
-        report.skip("automation_disabled")
-        log.info("workspace_skipped", workspace_id=workspace_id, reason="automation_disabled")
-        return
-    yield from policies
+class _Round:
+    """The due campaigns of one workspace; what concerns all of them is asked once, and only when needed."""
 
+    def __init__(self, due: list[DueCampaign], report: TickReport, now: datetime, stop_at: float) -> None:
+        self.due, self.report, self.now, self.stop_at = due, report, now, stop_at
+        self.workspace_id = due[0].policy.workspace_id
 
-def _serve_campaign(policy: RunPolicy, report: TickReport, now: datetime) -> None:
-    light = _claim(policy, consuming=False, limit=claim.LIGHT_PER_ROUND, now=now)
-    report.claimed_light += len(light.ids)
-    _dispatch(policy, light, report)
-    if problem := readiness_problem(policy.workspace_id, now):
-        report.skip(problem)
-        log.info("campaign_skipped", campaign_id=policy.campaign_id, reason=problem)
-        return
-    opens_at = policy.next_open(now)
-    if opens_at > now:
-        report.deferred_window += claim.shift_to_opening(policy.campaign_id, opens_at, now)
-        return
-    _serve_budgeted(policy, report, now)
+    @cached_property
+    def problem(self) -> str:
+        return readiness_problem(self.workspace_id, self.now)
 
+    @cached_property
+    def budgets(self) -> counters.Budgets:
+        return counters.Budgets([due.policy for due in self.due], self.now)
 
-def _serve_budgeted(policy: RunPolicy, report: TickReport, now: datetime) -> None:
-    left, room = counters.budget_of(policy, now).left, pacer().room(policy.workspace_id)
-    while left is None or left > 0:
-        batch = min(bound for bound in (CLAIM_BATCH, left, room) if bound is not None)
-        claimed = _claim(policy, consuming=True, limit=batch, now=now)
-        report.claimed += len(claimed.ids)
-        _dispatch(policy, claimed, report)
-        if len(claimed.ids) < batch or batch == room:
+    @cached_property
+    def room(self) -> int | None:
+        return pacer().room(self.workspace_id)
+
+    def serve(self) -> bool:
+        """Each campaign in turn; False when time ran out before all had theirs."""
+        if not self.due[0].policy.automation_enabled:
+            self.report.skip("automation_disabled")
+            log.info("workspace_skipped", workspace_id=self.workspace_id, reason="automation_disabled")
+            return True
+        for due in self.due:
+            if self._late():
+                return False
+            try:
+                self._serve_campaign(due)
+            except WindowError:
+                log.error("campaign_window_invalid", campaign_id=due.policy.campaign_id)
+                self.report.skip("window_invalid")
+        return True
+
+    def _late(self) -> bool:
+        return time.monotonic() > self.stop_at
+
+    def _serve_campaign(self, due: DueCampaign) -> None:
+        policy = due.policy
+        light = self._serve_light(policy) if due.light else 0
+        if not (due.sends or light):  # whoever was light may stand at a sending step by now
             return
-        left = None if left is None else left - len(claimed.ids)
-        room = None if room is None else room - len(claimed.ids)
-    report.deferred_limit += claim.count_due(policy.campaign_id, now)
+        if self.problem:
+            self.report.skip(self.problem)
+            log.info("campaign_skipped", campaign_id=policy.campaign_id, reason=self.problem)
+            return
+        opens_at = policy.next_open(self.now)
+        if opens_at > self.now:
+            self.report.deferred_window += claim.shift_to_opening(policy.campaign_id, opens_at, self.now)
+            return
+        self._serve_budgeted(policy)
+
+    def _serve_light(self, policy: RunPolicy) -> int:
+        claimed = _claim(policy, consuming=False, limit=claim.LIGHT_PER_ROUND, now=self.now)
+        self.report.claimed_light += len(claimed.ids)
+        _dispatch(policy, claimed, self.report)
+        return len(claimed.ids)
+
+    def _serve_budgeted(self, policy: RunPolicy) -> None:
+        while (left := self.budgets.left(policy)) != 0:
+            batch = min(bound for bound in (CLAIM_BATCH, left, self.room) if bound is not None)
+            claimed = _claim(policy, consuming=True, limit=batch, now=self.now)
+            taken = len(claimed.ids)
+            self.report.claimed += taken
+            _dispatch(policy, claimed, self.report)
+            self.budgets.take(policy, taken)
+            full = batch == self.room
+            if self.room is not None:
+                self.room -= taken
+            if taken < batch or full or self._late():
+                return
+        self.report.deferred_limit += claim.count_due(policy.campaign_id, self.now)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from campaigns.enrollment.selection import chunks
 from campaigns.models import BatchStatus, Campaign, EnrollmentBatch
 from core import clock
 from core.errors import Refused, TryLater
+from core.failpoints import failpoint
 from core.queue import enqueue
 from core.tenancy import workspace_scope
 from workspaces.models import User
@@ -155,6 +156,7 @@ def _add_all(batch_id: int, held: int, user_id: int | None) -> None:
     tally = Tally(selected=len(batch.subject_ids), to_add=int(batch.counts.get("to_add", 0)))
     for part in chunks(batch.subject_ids):
         _add_chunk(batch, part, decisions, tally, held, user_id)
+        failpoint("enrol_chunk")
     if not batches.finish(batch, held, counts=tally.counts(), plan=tally.left_out, user_id=user_id):
         raise BatchTaken
 
@@ -185,6 +187,7 @@ def _add_chunk(
         tally.done += len(part)
         if not batches.save_progress(batch.pk, held, tally.counts()):
             raise BatchTaken
+        failpoint("enrol_chunk_tx")
 
 
 def _reason_to_leave_out(group: Group, subject_id: int, decisions: Decisions) -> str:

@@ -6,6 +6,7 @@ import csv
 import re
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import TypeVar
 from urllib.parse import quote
@@ -19,6 +20,9 @@ from core.text import strip_format_chars
 XLSX_TYPE = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 _ACTS = re.compile("[\\s\u00a0]*[=+\\-@\uff1d\uff0b\uff0d\uff20\u2212\t\r]")
 _MAX_CELL = 32_767
+_EXACT = 10**15  # digits that a spreadsheet's number holds
+_PIECE = 64 * 1024
+_PREFIX = "peyk-export-"
 Row = Sequence[object]
 R = TypeVar("R", HttpResponse, StreamingHttpResponse)
 
@@ -55,24 +59,61 @@ def csv_lines(rows: Iterable[Row]) -> Iterator[bytes]:
 
 
 def xlsx_bytes(title: str, header: Row, rows: Iterable[Row]) -> bytes:
-    """A workbook of one sheet; every cell is text, in the reading direction of the active language."""
-    with tempfile.TemporaryDirectory(prefix="peyk-export-") as folder:
-        path = Path(folder, "out.xlsx")
-        with xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": folder}) as book:
-            bold = book.add_format({"bold": True})
-            sheet = book.add_worksheet(re.sub(r"[\[\]:*?/\\']", " ", title)[:31])
-            if get_language_info(get_language() or "en")["bidi"]:
-                sheet.right_to_left()
-            sheet.freeze_panes(1, 0)
-            _write(sheet, 0, header, bold)
-            for number, row in enumerate(rows, start=1):
-                _write(sheet, number, row, None)
-        return path.read_bytes()
+    """A workbook of one sheet, in the reading direction of the active language.
+
+    Numbers are numbers, so that they can be summed; every other cell is text.
+    """
+    with tempfile.TemporaryDirectory(prefix=_PREFIX) as folder:
+        return _workbook(folder, title, header, rows).read_bytes()
+
+
+def _workbook(folder: str, title: str, header: Row, rows: Iterable[Row]) -> Path:
+    path = Path(folder, "out.xlsx")
+    with xlsxwriter.Workbook(str(path), {"constant_memory": True, "tmpdir": folder}) as book:
+        bold = book.add_format({"bold": True})
+        sheet = book.add_worksheet(re.sub(r"[\[\]:*?/\\']", " ", title)[:31])
+        if get_language_info(get_language() or "en")["bidi"]:
+            sheet.right_to_left()
+        sheet.freeze_panes(1, 0)
+        _write(sheet, 0, header, bold)
+        for number, row in enumerate(rows, start=1):
+            _write(sheet, number, row, None)
+    return path
 
 
 def _write(sheet: xlsxwriter.worksheet.Worksheet, number: int, row: Row, style: object) -> None:
     for column, cell in enumerate(row):
-        sheet.write_string(number, column, harmless(cell), style)
+        if _is_number(cell):
+            sheet.write_number(number, column, cell, style)
+        else:
+            sheet.write_string(number, column, harmless(cell), style)
+
+
+def _is_number(cell: object) -> bool:
+    """Whether a spreadsheet keeps all its digits: ids of nineteen digits are text."""
+    if isinstance(cell, bool) or not isinstance(cell, int | Decimal):
+        return False
+    return -_EXACT < cell < _EXACT
+
+
+class _Sent:
+    """A finished file, read in pieces; its folder goes when the answer is closed, read or not."""
+
+    def __init__(self, title: str, header: Row, rows: Iterable[Row]) -> None:
+        self._folder = tempfile.TemporaryDirectory(prefix=_PREFIX)
+        try:
+            self._path = _workbook(self._folder.name, title, header, rows)
+        except BaseException:
+            self.close()
+            raise
+
+    def __iter__(self) -> Iterator[bytes]:
+        with self._path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                yield piece
+
+    def close(self) -> None:
+        self._folder.cleanup()
 
 
 def disposition(file_name: str) -> str:
@@ -91,6 +132,12 @@ def csv_response(file_name: str, rows: Iterable[Row]) -> StreamingHttpResponse:
 def xlsx_response(file_name: str, title: str, header: Row, rows: Iterable[Row]) -> HttpResponse:
     """An xlsx download."""
     return _as_download(HttpResponse(xlsx_bytes(title, header, rows), content_type=XLSX_TYPE), file_name)
+
+
+def xlsx_stream(file_name: str, title: str, header: Row, rows: Iterable[Row]) -> StreamingHttpResponse:
+    """An xlsx download of many rows: written to disk row by row, sent from there in pieces."""
+    response = StreamingHttpResponse(_Sent(title, header, rows), content_type=XLSX_TYPE)
+    return _as_download(response, file_name)
 
 
 def _as_download(response: R, file_name: str) -> R:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from datetime import datetime
 from typing import Protocol, runtime_checkable
 
-from sms.types import CreditResult, DeliveryReport, OutboundSms, SendResult
+from sms.types import CreditResult, DeliveryReport, OutboundSms, Outbox, SendResult
 
 
 @runtime_checkable
@@ -41,4 +42,38 @@ class SmsGateway(Protocol):
 
     def lines(self) -> list[str]:
         """The sender lines of the account; empty when there are none or they cannot be read."""
+        ...
+
+
+@runtime_checkable
+class BulkSmsGateway(Protocol):
+    """What a gateway also has when its provider takes many messages in one call."""
+
+    @property
+    def batch_limit(self) -> int:
+        """The most messages one call takes."""
+        ...
+
+    def batch_key(self, sms: OutboundSms) -> Hashable | None:
+        """Messages with equal keys may share a call. None: this one must go alone."""
+        ...
+
+    def send_many(self, messages: Sequence[OutboundSms], *, deadline_s: float) -> list[SendResult]:
+        """Offer messages of one key with one call; one result each, in their order.
+
+        As `SmsGateway.send`, for all of them: a lost or unreadable answer leaves every message in doubt.
+        So does an answer that does not name every message: it gives no way to tell which it left out.
+        """
+        ...
+
+
+@runtime_checkable
+class OutboxReader(Protocol):
+    """What a gateway also has when its provider can list what was sent. It settles unknown outcomes."""
+
+    def outbox(self, *, since: datetime, max_pages: int) -> Outbox:
+        """The account's sent messages back to `since` (aware), with at most `max_pages` requests.
+
+        Never raises for what the provider or the network does.
+        """
         ...

@@ -54,6 +54,9 @@ CALL_FAULTS: CodeTable = {
     "too_late": Meaning(
         Outcome.NOT_SENT, _("The time for this attempt was over before it began; nothing was sent.")
     ),
+    "another_installation": Meaning(
+        Outcome.NOT_SENT, _("This database is a copy or was moved and may not send yet; nothing was sent.")
+    ),
     # The request was written; whether it was taken is not known.
     "answer_timeout": Meaning(
         Outcome.IN_DOUBT,
@@ -67,6 +70,13 @@ CALL_FAULTS: CodeTable = {
         Outcome.IN_DOUBT,
         _("The provider's answer could not be read, so the message may or may not have been sent."),
     ),
+    "answer_incomplete": Meaning(
+        Outcome.IN_DOUBT,
+        _(
+            "The provider's answer does not name every message of the call, so the message may or may not"
+            " have been sent."
+        ),
+    ),
     "interrupted": Meaning(
         Outcome.IN_DOUBT,
         _("The work was interrupted while sending, so the message may or may not have been sent."),
@@ -79,6 +89,16 @@ CALL_FAULTS: CodeTable = {
     "channel_closed": Meaning(
         Outcome.UNAVAILABLE, _("The SMS account stopped taking messages; this one was not offered to it.")
     ),
+    "address_refused": Meaning(
+        Outcome.UNAVAILABLE, _("The provider's address does not lead to the public internet.")
+    ),
+    "text_not_approved": Meaning(
+        Outcome.REFUSED, _("The text is not the approved text of the line it should leave by.")
+    ),
+    "value_not_possible": Meaning(
+        Outcome.REFUSED, _("A value of the approved text holds a character that the provider uses itself.")
+    ),
+    "not_offered": Meaning(Outcome.REFUSED, _("This provider does not tell what is left on the account.")),
     "no_sender": Meaning(Outcome.UNAVAILABLE, _("No sender line is chosen. Add one in the SMS settings.")),
     "not_configured": Meaning(
         Outcome.UNAVAILABLE, _("No SMS provider is set up. Add an account in the SMS settings.")

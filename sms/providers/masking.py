@@ -17,7 +17,9 @@ def masked(answer: str, secrets: Iterable[str]) -> str:
 
     Masking comes before cutting, so that a cut can not leave the first half of a password.
     """
+    escaped = "&" in answer  # only then can a secret stand there in HTML's way of writing it
     for secret in sorted({s for s in secrets if s}, key=len, reverse=True):
-        for form in (secret, html.escape(secret)):
-            answer = answer.replace(form, MASK)
+        answer = answer.replace(secret, MASK)
+        if escaped:
+            answer = answer.replace(html.escape(secret), MASK)
     return _MOBILE.sub(MASK, answer)[:KEEP_CHARS]

@@ -8,23 +8,34 @@ than a float holds, so numbers are never read as anything but text.
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal, InvalidOperation
 
-from sms.providers.codes import http_code, http_meaning, meaning_of
-from sms.providers.http import CallFault, Channel, Reply
+from sms.providers import melipayamak_outbox
+from sms.providers.codes import meaning_of
+from sms.providers.http import MAX_ANSWER_BYTES, MAX_LIST_BYTES, CallFault, Channel, Reply
 from sms.providers.masking import masked
 from sms.providers.melipayamak_codes import DELIVERY_CODES, SEND_CODES
-from sms.types import CreditResult, DeliveryReport, DeliveryStatus, OutboundSms, Outcome, SendResult
+from sms.providers.melipayamak_slots import (
+    BATCH_LIMIT,
+    CODE,
+    batch_key,
+    failed,
+    joined_variables,
+    no_answer,
+    read_slot,
+    read_slots,
+    secrets_of,
+)
+from sms.types import CreditResult, DeliveryReport, DeliveryStatus, OutboundSms, Outbox, Outcome, SendResult
 
 PATH = "/api/SendSMS/"
 DEFAULT_BASE_URL = "https://rest.payamak-panel.com"
 
-_ID = re.compile(r"[0-9]{10,32}")  # no code of the provider is longer than four characters
-_CODE = re.compile(r"-?[0-9]{1,9}")
 _ANSWER_KEYS = ("Value", "RetStatus", "StrRetStatus")
+_NUMBERS_AS_TEXT = json.JSONDecoder(parse_int=str, parse_float=str)
 # `RetStatus` is a last resort, for an answer without `Value`: only these say by themselves what is wrong.
 _RET_STATUS_CODES = frozenset({"0", "-108", "-109", "-110", "-111", "-112"})
 
@@ -39,6 +50,7 @@ class MelipayamakConfig:
     base_url: str = DEFAULT_BASE_URL
     sender: str = ""
     query_deadline_s: float = 10.0
+    public_only: bool = False  # see `http.Channel`
 
 
 class MelipayamakGateway:
@@ -48,15 +60,39 @@ class MelipayamakGateway:
 
     def __init__(self, config: MelipayamakConfig) -> None:
         self._config = config
-        self._channel = Channel(config.base_url)
+        self._channel = Channel(config.base_url, public_only=config.public_only)
+
+    batch_limit = BATCH_LIMIT
 
     def send(self, sms: OutboundSms, *, deadline_s: float) -> SendResult:
+        secrets = secrets_of([sms], self._credentials)
+        if sms.pattern is not None:
+            variables = joined_variables(sms)
+            if variables is None:
+                return failed("value_not_possible", {})
+            form = {"to": sms.to, "text": variables, "bodyId": str(sms.pattern.body_id)}
+            return read_send(self._call("BaseServiceNumber", form, deadline_s), secrets=secrets)
         sender = sms.sender or self._config.sender
         if not sender:
             return SendResult(outcome=Outcome.UNAVAILABLE, code="no_sender")
         form = {"to": sms.to, "from": sender, "text": sms.text, "isFlash": "false"}
+        return read_send(self._call("SendSMS", form, deadline_s), secrets=secrets)
+
+    def batch_key(self, sms: OutboundSms) -> Hashable | None:
+        """One text for all: this interface has no place for each person's own."""
+        line = batch_key(sms, sms.sender or self._config.sender)
+        return (line, sms.text) if line else None
+
+    def send_many(self, messages: Sequence[OutboundSms], *, deadline_s: float) -> list[SendResult]:
+        first = messages[0]
+        form = {
+            "to": ",".join(sms.to for sms in messages),
+            "from": first.sender or self._config.sender,
+            "text": first.text,
+            "isFlash": "false",
+        }
         reply = self._call("SendSMS", form, deadline_s)
-        return read_send(reply, secrets=(*self._credentials, sms.to, sms.to[-10:], sms.text))
+        return read_many(reply, len(messages), secrets=secrets_of(messages, self._credentials))
 
     def deliveries(self, ids: Sequence[str]) -> list[DeliveryReport]:
         asked = ((one, self._call("GetDeliveries2", {"recId": one})) for one in ids)
@@ -69,51 +105,62 @@ class MelipayamakGateway:
     def lines(self) -> list[str]:
         return read_lines(self._call("GetUserNumbers"))
 
+    def outbox(self, *, since: datetime, max_pages: int) -> Outbox:
+        def ask(first: int, count: int) -> Sequence[Mapping[str, str]] | str:
+            form = {"location": "2", "from": "", "index": str(first), "count": str(count)}
+            return melipayamak_outbox.rows_of(self._call("GetMessages", form, max_bytes=MAX_LIST_BYTES))
+
+        return melipayamak_outbox.collect(ask, since=since, max_pages=max_pages)
+
     @property
     def _credentials(self) -> tuple[str, str]:
         return (self._config.username, self._config.password)
 
     def _call(
-        self, method: str, form: Mapping[str, str] | None = None, deadline_s: float | None = None
+        self,
+        method: str,
+        form: Mapping[str, str] | None = None,
+        deadline_s: float | None = None,
+        max_bytes: int = MAX_ANSWER_BYTES,
     ) -> Reply | CallFault:
         username, password = self._credentials
         return self._channel.post(
             PATH + method,
             {"username": username, "password": password, **(form or {})},
             deadline_s=self._config.query_deadline_s if deadline_s is None else deadline_s,
+            max_bytes=max_bytes,
         )
 
 
 def read_send(reply: Reply | CallFault, *, secrets: Sequence[str] = ()) -> SendResult:
-    """The verdict of one answer to `SendSMS` for one number. Pure; never raises."""
-    if isinstance(reply, CallFault):
-        return _failed(reply.code, {"error": reply.detail})
-    raw = _kept(reply, secrets)
-    if not 200 <= reply.status < 300:
-        meaning = http_meaning(reply.status)
-        return SendResult(
-            outcome=meaning.outcome,
-            code=http_code(reply.status),
-            raw=raw,
-            retry_after_s=reply.retry_after_s,
-        )
-    answer = _answer(reply.body)
+    """The verdict of one answer about one number. Pure; never raises."""
+    answer, raw = _read(reply, secrets)
+    if (settled := no_answer(reply, raw)) is not None:
+        return settled
     if answer is None:
-        return _failed("unreadable_answer", raw)
-    slots = [_read_slot(slot, raw) for slot in (answer.get("Value") or "").split(",") if slot.strip()]
+        return failed("unreadable_answer", raw)
+    slots = [read_slot(slot, raw) for slot in (answer.get("Value") or "").split(",") if slot.strip()]
     if not slots:
         return _without_value(answer, raw)
     # One number was sent, so one slot comes back. Several that disagree prove nothing.
     if {slot.outcome for slot in slots} == {slots[0].outcome}:
         return slots[0]
-    return _failed("unlisted", raw)
+    return failed("unlisted", raw)
 
 
-def _read_slot(slot: str, raw: Mapping[str, object]) -> SendResult:
-    value = slot.strip()
-    if _ID.fullmatch(value):
-        return SendResult(outcome=Outcome.ACCEPTED, provider_message_id=value, raw=raw)
-    return _failed(value if _CODE.fullmatch(value) else "unlisted", raw)
+def read_many(reply: Reply | CallFault, count: int, *, secrets: Sequence[str] = ()) -> list[SendResult]:
+    """The verdicts of one answer about `count` numbers, in their order. Pure; never raises."""
+    answer, raw = _read(reply, secrets)
+    if (settled := no_answer(reply, raw)) is not None:
+        return [settled] * count
+    if answer is None:
+        return [failed("unreadable_answer", raw)] * count
+    value = (answer.get("Value") or "").strip()
+    if not value:
+        # "Accepted" without one id says nothing of each recipient.
+        lone = _without_value(answer, raw)
+        return [failed("answer_incomplete", raw) if lone.outcome is Outcome.ACCEPTED else lone] * count
+    return read_slots(value.split(","), count, raw)
 
 
 def _without_value(answer: Mapping[str, str], raw: Mapping[str, object]) -> SendResult:
@@ -121,11 +168,7 @@ def _without_value(answer: Mapping[str, str], raw: Mapping[str, object]) -> Send
     status = answer.get("RetStatus", "").strip()
     if status == "1":
         return SendResult(outcome=Outcome.ACCEPTED, raw=raw)
-    return _failed(status if status in _RET_STATUS_CODES else "unlisted", raw)
-
-
-def _failed(code: str, raw: Mapping[str, object]) -> SendResult:
-    return SendResult(outcome=meaning_of(code, SEND_CODES).outcome, code=code, raw=raw)
+    return failed(status if status in _RET_STATUS_CODES else "unlisted", raw)
 
 
 def read_delivery(
@@ -139,13 +182,13 @@ def read_delivery(
     if answer is None or not isinstance(reply, Reply):
         return None
     word = answer.get("Value", "").strip()
-    if not _CODE.fullmatch(word) or answer.get("RetStatus", "1") != "1":
+    if not CODE.fullmatch(word) or answer.get("RetStatus", "1") != "1":
         return None
     return DeliveryReport(
         provider_message_id=message_id,
         status=DELIVERY_CODES.get(word, DeliveryStatus.UNKNOWN),
         provider_status=word,
-        raw=_kept(reply, secrets),
+        raw=_kept(reply, answer, secrets),
     )
 
 
@@ -176,9 +219,10 @@ def read_lines(reply: Reply | CallFault) -> list[str]:
 def _document(body: bytes) -> object:
     """The JSON document of an answer, every number in it as text; None if it is none."""
     try:
-        return json.loads(body.decode("utf-8-sig"), parse_int=str, parse_float=str)
+        document: object = _NUMBERS_AS_TEXT.decode(body.decode("utf-8-sig"))
     except (ValueError, RecursionError):
         return None
+    return document
 
 
 def _answer(body: bytes) -> dict[str, str] | None:
@@ -194,9 +238,18 @@ def _answer(body: bytes) -> dict[str, str] | None:
     return fields
 
 
-def _kept(reply: Reply, secrets: Sequence[str]) -> dict[str, object]:
-    """What is stored of an answer: its status, and its three fields or else its beginning."""
+def _read(
+    reply: Reply | CallFault, secrets: Sequence[str]
+) -> tuple[dict[str, str] | None, dict[str, object]]:
+    """The fields of an answer, if it has them, and what is stored of it."""
+    if not isinstance(reply, Reply):
+        return None, {}
     answer = _answer(reply.body)
+    return answer, _kept(reply, answer, secrets)
+
+
+def _kept(reply: Reply, answer: Mapping[str, str] | None, secrets: Sequence[str]) -> dict[str, object]:
+    """What is stored of an answer: its status, and its three fields or else its beginning."""
     kept: dict[str, object] = {"http_status": reply.status}
     if answer is None:
         kept["body"] = masked(reply.body.decode("utf-8", "replace"), secrets)

@@ -43,7 +43,7 @@ SEND_CODES: CodeTable = {
     "-1": Meaning(_DOWN, _("Access to the provider's web service is switched off for this account.")),
     "-2": Meaning(_REFUSED, _("The provider takes only one number in this kind of message.")),
     "-3": Meaning(_DOWN, _("The sender line is not defined at the provider.")),
-    "-4": Meaning(_REFUSED, _("The approved text number is wrong or not yet approved by the provider.")),
+    "-4": Meaning(_DOWN, _("The approved text number is wrong or not yet approved by the provider.")),
     "-5": Meaning(_REFUSED, _("The values do not fit the variables of the approved text.")),
     "-6": Meaning(
         Outcome.NOT_SENT, _("The provider reports an error of its own. Ask its support if it goes on.")

@@ -6,9 +6,22 @@
                {"do": "close", "accept": true, "share": 0.01},
                {"do": "http", "status": 503, "when": {"attempt": 1}, "share": 0.05}],
      "delivery": {"after_s": [20, 300], "shares": {"delivered": 0.9, "undelivered": 0.06, "blacklist": 0.04},
-                  "numbers": {"09120000035": "blacklist"}}}
+                  "numbers": {"09120000035": "blacklist"},
+                  "scripts": {"09120000036": [[0, "delivered"], [60, "silent"], [120, "delivered"]]}},
+     "outbox": {"after_s": 30, "hidden": ["09120000037"]}}
 
-The first rule that matches decides. Everything left out has a harmless default.
+The first rule that matches decides. Everything left out has a harmless default. A rule without
+`when.method` meets every request to send, whatever the interface; `"*"` meets questions too.
+
+Delivery: without a script a message is queued, sent, at the operator and then has its final outcome.
+`delivery.scripts` gives for a number what is answered from each second after acceptance on: late
+(`[[90000, "delivered"]]`, until then "queued"), repeated, or out of order as above. The control path
+`POST /_sim/delivery` (or `Simulator.force_delivery`) makes an outcome known at once, `POST /_sim/report`
+(or `relay.report`) pushes one to a webhook as often as asked, in the order asked.
+
+Outbox: every interface lists what it sent, newest first (`GetMessages` with location 2, `getMessages`,
+`receive/messages`). A message appears `outbox.after_s` seconds after it was accepted (default 0), and
+never if its number is `hidden`. `POST /_sim/inbound` (or `relay.relay`) pushes a received message.
 """
 
 from __future__ import annotations
@@ -30,6 +43,7 @@ FAULTS: Mapping[str, bool] = {
     "slow": True,  # answers rightly, after `ms`
     "close_after": True,  # answers rightly, then closes without having said so
     "same_id": True,  # answers rightly, but with `id`
+    "short": True,  # answers rightly, but leaves the last recipient out
 }
 
 DELIVERY_OUTCOMES: Mapping[str, str] = {
@@ -44,6 +58,7 @@ DELIVERY_OUTCOMES: Mapping[str, str] = {
     "silent": "200",  # no report ever comes
 }
 
+QUEUED = "400"
 GARBAGE = "<!DOCTYPE html><html><body><h1>Server Error in '/' Application.</h1></body></html>"
 
 
@@ -53,8 +68,10 @@ class Account:
 
     username: str = "peyk"
     password: str = field(default="simulator", repr=False)
+    key: str = field(default="simulator-console-key", repr=False)  # of the console interface
     lines: tuple[str, ...] = ("50004001", "30007002")
     credit: int | None = None
+    patterns: Mapping[str, str] = field(default_factory=lambda: {"4321": "سلام {0}، کد شما {1} است."})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,7 +81,7 @@ class Rule:
     do: str
     accept: bool
     share: float = 1.0
-    method: str = "SendSMS"
+    method: str = ""  # empty: every request to send
     to: frozenset[str] = frozenset()
     text: str = ""
     sender: str = ""
@@ -73,6 +90,7 @@ class Rule:
     status: int = 500
     headers: tuple[tuple[str, str], ...] = ()
     body: str = GARBAGE
+    encoding: str = "utf-8"  # of `body`
     ms: float = 1000
     id: str = "1111111111111111111"
 
@@ -86,6 +104,7 @@ class Request:
     text: str = ""
     sender: str = ""
     attempt: int = 1
+    sends: bool = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,6 +118,9 @@ class Plan:
     delivery_after_s: tuple[float, float] = (20, 300)
     delivery_shares: tuple[tuple[str, float], ...] = (("1", 1.0),)
     delivery_numbers: Mapping[str, str] = field(default_factory=dict)
+    delivery_scripts: Mapping[str, tuple[tuple[float, str], ...]] = field(default_factory=dict)
+    outbox_after_s: float = 0
+    outbox_hidden: frozenset[str] = frozenset()
 
     def fault_for(self, request: Request) -> Rule | None:
         """The fault that this request meets, the same one every time it is asked."""
@@ -115,6 +137,15 @@ class Plan:
     def draw(self, salt: str, index: int, request: Request) -> float:
         """A number in [0, 1) that depends on nothing but the seed and the request."""
         return uniform(self.seed, salt, index, request.method, request.to, request.text, request.attempt)
+
+    def delivery_at(self, number: str, message_id: str, passed_s: float) -> str:
+        """The delivery code that is known of a message `passed_s` seconds after it was accepted."""
+        if script := self.delivery_scripts.get(number):
+            told = [code for after, code in script if after <= passed_s]
+            return told[-1] if told else QUEUED
+        final, after = self.delivery_of(number, message_id)
+        steps = ((0.1 * after, QUEUED), (0.4 * after, "200"), (after, "8"))
+        return next((code for until, code in steps if passed_s < until), final)
 
     def delivery_of(self, number: str, message_id: str) -> tuple[str, float]:
         """The final delivery code of a message, and the seconds after which it is known."""
@@ -139,26 +170,48 @@ def uniform(*parts: object) -> float:
 def parse_plan(document: object) -> Plan:
     """The plan a document describes. Raises ValueError that names the first thing wrong with it."""
     top = _mapping(document, "the plan")
-    _only(top, {"seed", "latency_ms", "accounts", "rules", "delivery"}, "the plan")
-    delivery = _mapping(top.get("delivery", {}), "delivery")
-    _only(delivery, {"after_s", "shares", "numbers"}, "delivery")
-    shares = _mapping(delivery.get("shares", {"delivered": 1.0}), "delivery.shares")
-    numbers = _mapping(delivery.get("numbers", {}), "delivery.numbers")
-    accounts = tuple(_account(row) for row in _list(top.get("accounts", [{}]), "accounts"))
+    _only(top, {"seed", "latency_ms", "accounts", "rules", "delivery", "outbox"}, "the plan")
+    outbox = _mapping(top.get("outbox", {}), "outbox")
+    _only(outbox, {"after_s", "hidden"}, "outbox")
     return Plan(
         seed=int(top.get("seed", 0)),
         latency_ms=_range(top.get("latency_ms", 0)),
-        accounts=accounts,
+        accounts=tuple(_account(row) for row in _list(top.get("accounts", [{}]), "accounts")),
         rules=tuple(_rule(row) for row in _list(top.get("rules", []), "rules")),
-        delivery_after_s=_range(delivery.get("after_s", [20, 300])),
-        delivery_shares=tuple((_outcome(name), float(share)) for name, share in shares.items()),
-        delivery_numbers={number: _outcome(name) for number, name in numbers.items()},
+        outbox_after_s=_range(outbox.get("after_s", 0))[0],
+        outbox_hidden=frozenset(map(str, _list(outbox.get("hidden", []), "outbox.hidden"))),
+        **_delivery(_mapping(top.get("delivery", {}), "delivery")),
     )
+
+
+def _delivery(given: Mapping[str, Any]) -> dict[str, Any]:
+    _only(given, {"after_s", "shares", "numbers", "scripts"}, "delivery")
+    shares = _mapping(given.get("shares", {"delivered": 1.0}), "delivery.shares")
+    numbers = _mapping(given.get("numbers", {}), "delivery.numbers")
+    scripts = _mapping(given.get("scripts", {}), "delivery.scripts")
+    return {
+        "delivery_after_s": _range(given.get("after_s", [20, 300])),
+        "delivery_shares": tuple((_outcome(name), float(share)) for name, share in shares.items()),
+        "delivery_numbers": {number: _outcome(name) for number, name in numbers.items()},
+        "delivery_scripts": {number: _script(steps) for number, steps in scripts.items()},
+    }
+
+
+def _script(steps: object) -> tuple[tuple[float, str], ...]:
+    """Pairs of a second and an outcome, by second; of two at one second the later one is answered."""
+    pairs = [_list(step, "a step of a script") for step in _list(steps, "a script")]
+    if any(len(pair) != 2 for pair in pairs):
+        raise ValueError("a step of a script is a second and an outcome")
+    return tuple(sorted(((_range(after)[0], _outcome(str(name))) for after, name in pairs), key=_second))
+
+
+def _second(step: tuple[float, str]) -> float:
+    return step[0]
 
 
 def _account(row: object) -> Account:
     given = _mapping(row, "an account")
-    _only(given, {"username", "password", "lines", "credit"}, "an account")
+    _only(given, {"username", "password", "key", "lines", "credit", "patterns"}, "an account")
     lines = {"lines": tuple(str(line) for line in given["lines"])} if "lines" in given else {}
     return Account(**{**given, **lines})
 
@@ -166,7 +219,11 @@ def _account(row: object) -> Account:
 def _rule(row: object) -> Rule:
     given = dict(_mapping(row, "a rule"))
     when = _mapping(given.pop("when", {}), "when")
-    _only(given, {"do", "accept", "share", "code", "status", "headers", "body", "ms", "id"}, "a rule")
+    _only(
+        given,
+        {"do", "accept", "share", "code", "status", "headers", "body", "encoding", "ms", "id"},
+        "a rule",
+    )
     _only(when, {"method", "to", "text", "sender", "attempt"}, "when")
     do = given.pop("do", None)
     if do not in FAULTS:
@@ -178,7 +235,7 @@ def _rule(row: object) -> Rule:
     return Rule(
         do=do,
         accept=bool(given.pop("accept", FAULTS[do])),
-        method=when.get("method", "SendSMS"),
+        method=when.get("method", ""),
         to=frozenset([to] if isinstance(to, str) else to),
         text=when.get("text", ""),
         sender=when.get("sender", ""),
@@ -189,7 +246,7 @@ def _rule(row: object) -> Rule:
 
 def _matches(rule: Rule, request: Request) -> bool:
     return (
-        rule.method in (request.method, "*")
+        (request.sends if rule.method == "" else rule.method in (request.method, "*"))
         and (not rule.to or request.to in rule.to)
         and rule.text in request.text
         and rule.sender in ("", request.sender)

@@ -1,24 +1,30 @@
-"""The running simulator: the provider's paths, the control paths under `/_sim/`, and its thread."""
+"""The running simulator: the provider's interfaces, the control paths under `/_sim/`, and its thread."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from core.clock import now
-from sms.providers.http import is_loopback
-from sms.simulator.panel import Panel, Verdict
-from sms.simulator.plan import DELIVERY_OUTCOMES, GARBAGE, Plan, parse_plan
+from sms.providers.addresses import is_loopback
+from sms.simulator import relay
+from sms.simulator.answers import json_answer, message
+from sms.simulator.console import ConsoleInterface
+from sms.simulator.form import FormInterface
+from sms.simulator.panel import Panel
+from sms.simulator.plan import DELIVERY_OUTCOMES, Plan, parse_plan
 from sms.simulator.record import AcceptedMessage, SeenRequest, read_requests
-from sms.simulator.wire import ENDINGS, Connection, HttpAnswer, HttpRequest
+from sms.simulator.rest import RestInterface
+from sms.simulator.soap import SoapInterface
+from sms.simulator.wire import Connection, HttpAnswer, HttpRequest
 
-API = "/api/SendSMS/"
 CONTROL = "/_sim/"
 USERNAME, PASSWORD = Plan().accounts[0].username, Plan().accounts[0].password
 
@@ -44,9 +50,16 @@ class Simulator:
         if not is_loopback(host):
             raise ValueError("the simulator listens on this machine only")
         self.url = ""
+        self.served = 0  # requests of any kind, those for the record and for the WSDL included
         self.store = Path(store)
         self._address = (host, port)
         self._panel = Panel(store, parse_plan(plan or {}), clock, fsync=fsync)
+        self._interfaces = (
+            RestInterface(self._panel),
+            SoapInterface(self._panel, lambda: self.url),
+            ConsoleInterface(self._panel),
+            FormInterface(self._panel),
+        )
         self._connections: set[Connection] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="sms-simulator", daemon=True)
@@ -85,6 +98,12 @@ class Simulator:
         """Follow another plan from the next request on. Raises ValueError for one that is none."""
         self._panel.plan = parse_plan(plan)
 
+    def force_delivery(self, message_id: str, outcome: str) -> None:
+        """Make a message's final outcome, a name of `DELIVERY_OUTCOMES`, known now. Else ValueError."""
+        if outcome not in DELIVERY_OUTCOMES:
+            raise ValueError(f"outcome is one of {', '.join(DELIVERY_OUTCOMES)}")
+        self._panel.force_delivery(message_id, DELIVERY_OUTCOMES[outcome])
+
     def _serve(self) -> None:
         host, port = self._address
         asyncio.set_event_loop(self._loop)
@@ -104,92 +123,88 @@ class Simulator:
         self._finish(server)
 
     def _finish(self, server: asyncio.Server | None) -> None:
+        for listening in server.sockets if server else ():
+            self._loop.remove_reader(listening.fileno())
+        self._turn()  # a client that was just let in becomes a connection before its server closes
         if server:
             server.close()
         for connection in list(self._connections):
             connection.abort()
-        self._loop.run_until_complete(asyncio.sleep(0))
-        self._loop.run_until_complete(asyncio.sleep(0))
+        self._turn()
         self._loop.close()
         self._panel.close()
         self._ready.set()
 
+    def _turn(self) -> None:
+        for _ in range(3):
+            self._loop.run_until_complete(asyncio.sleep(0))
+
     def answer(self, request: HttpRequest) -> HttpAnswer:
-        """Answer one request: the provider's interface, or the control paths."""
+        """Answer one request: one of the provider's interfaces, or the control paths."""
+        self.served += 1
         if request.path.startswith(CONTROL) and is_loopback(request.host):
             return self._control(request)
-        method = request.path.removeprefix(API)
-        if method == request.path:
-            return _message(404, "No HTTP resource was found that matches the request URI.")
-        if request.verb != "POST":
-            return _message(405, f"The requested resource does not support http method '{request.verb}'.")
-        verdict = self._panel.answer(method, request.fields)
-        if verdict is None:
-            return _message(404, "No action was found on the controller 'SendSMS'.")
-        return on_the_wire(verdict)
+        for interface in self._interfaces:
+            if (answer := interface.answer(request)) is not None:
+                return answer
+        return message(404, "No HTTP resource was found that matches the request URI.")
 
     def _control(self, request: HttpRequest) -> HttpAnswer:
         name = (request.verb, request.path.removeprefix(CONTROL))
         after = int(request.query.get("after", "0"))
         match name:
             case ("GET", "health"):
-                return _json({"ok": True})
+                return json_answer({"ok": True})
             case ("GET", "accepted"):
-                return _json([_row(one) for one in self.accepted()[after:]])
+                return json_answer([_row(one) for one in self.accepted()[after:]])
             case ("GET", "requests"):
-                return _json([_row(one) for one in self.requests()[after:]])
+                return json_answer([_row(one) for one in self.requests()[after:]])
             case ("PUT", "faults"):
                 return self._replace_plan(request.body)
             case ("POST", "delivery"):
                 return self._force(request)
-        return _message(404, "no such control")
+            case ("POST", "inbound"):
+                return self._push(request, self._push_inbound)
+            case ("POST", "report"):
+                return self._push(request, self._push_report)
+        return message(404, "no such control")
 
     def _replace_plan(self, body: bytes) -> HttpAnswer:
         try:
             self.behave(json.loads(body))
         except (ValueError, TypeError) as exc:
-            return _message(400, str(exc))
-        return _json({"ok": True})
+            return message(400, str(exc))
+        return json_answer({"ok": True})
 
     def _force(self, request: HttpRequest) -> HttpAnswer:
-        outcome = DELIVERY_OUTCOMES.get(request.fields.get("outcome", ""))
-        if outcome is None:
-            return _message(400, f"outcome is one of {', '.join(DELIVERY_OUTCOMES)}")
-        self._panel.force_delivery(request.fields.get("id", ""), outcome)
-        return _json({"ok": True})
+        try:
+            self.force_delivery(request.fields.get("id", ""), request.fields.get("outcome", ""))
+        except ValueError as exc:
+            return message(400, str(exc))
+        return json_answer({"ok": True})
 
+    def _push(self, request: HttpRequest, push: Callable[[Mapping[str, str]], object]) -> HttpAnswer:
+        """Push in the background: the receiver may ask this simulator something before it answers."""
+        url = request.fields.get("url", "")
+        if not is_loopback(urlsplit(url).hostname or ""):
+            return message(400, "the simulator calls this machine only")
+        self._loop.run_in_executor(None, push, dict(request.fields))
+        return json_answer({"ok": True})
 
-def on_the_wire(verdict: Verdict) -> HttpAnswer:
-    """A verdict as it reaches the client, with the fault it met, if any."""
-    right = json.dumps(verdict.document, ensure_ascii=False).encode()
-    fault, delay = verdict.fault, verdict.latency_s
-    if fault is None:
-        return HttpAnswer(body=right, delay_s=delay)
-    match fault.do:
-        case "http":
-            return HttpAnswer(
-                status=fault.status,
-                headers=fault.headers,
-                body=GARBAGE.encode(),
-                delay_s=delay,
-                content_type="text/html",
-            )
-        case "body":
-            return HttpAnswer(body=fault.body.encode(), delay_s=delay)
-        case "slow":
-            return HttpAnswer(body=right, delay_s=delay + fault.ms / 1000)
-        case ending if ending in ENDINGS:
-            return HttpAnswer(body=right, ending=ending, delay_s=delay, drip_s=fault.ms / 1000)
-    return HttpAnswer(body=right, delay_s=delay)
+    def _push_inbound(self, fields: Mapping[str, str]) -> None:
+        relay.relay(
+            fields["url"],
+            sender=fields.get("from", ""),
+            line=fields.get("to", ""),
+            text=fields.get("text", ""),
+            message_id=fields.get("id", ""),
+            verb=fields.get("verb", "GET").upper(),
+            times=int(fields.get("times", "1")),
+        )
 
-
-def _json(document: object) -> HttpAnswer:
-    return HttpAnswer(body=json.dumps(document, ensure_ascii=False).encode())
-
-
-def _message(status: int, text: str) -> HttpAnswer:
-    """An error page of the framework the real panel is built with."""
-    return HttpAnswer(status=status, body=json.dumps({"Message": text}).encode())
+    def _push_report(self, fields: Mapping[str, str]) -> None:
+        entry = (fields.get("id", ""), fields.get("status", "delivered"))
+        relay.report(fields["url"], [entry], times=int(fields.get("times", "1")))
 
 
 def _row(one: AcceptedMessage | SeenRequest) -> dict[str, Any]:

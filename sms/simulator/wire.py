@@ -20,11 +20,13 @@ ENDINGS = frozenset({_SEND, _CLOSE, _RESET, _HANG, _DRIP, _CLOSE_AFTER})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HttpRequest:
-    """One complete request. `fields` are the form or JSON body with lower-case names."""
+    """One complete request. `fields` are the form or JSON body with lower-case names, `query_text` is
+    the query as it was written."""
 
     verb: str
     path: str
     query: Mapping[str, str]
+    query_text: str
     host: str
     body: bytes = field(repr=False)
     fields: Mapping[str, str] = field(repr=False)
@@ -157,6 +159,7 @@ def _request(verb: str, target: str, headers: Mapping[str, str], body: bytes) ->
         verb=verb,
         path=url.path,
         query=dict(parse_qsl(url.query)),
+        query_text=url.query,
         host=urlsplit("//" + headers.get("host", "")).hostname or "",
         body=body,
         fields=_fields(headers.get("content-type", ""), body),

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from django.contrib import messages
+from django.db.models import F
 from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
@@ -14,9 +15,10 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from core import clock
 from core.errors import DomainError, NotFound
-from sms import accounts, queries
+from sms import accounts, credit, queries
+from sms.account_forms import AccountForm, LinesForm
 from sms.channel import gateway_of
-from sms.forms import AccountForm, ChannelForm, TrialForm
+from sms.forms import ChannelForm, TrialForm
 from sms.models import ProviderAccount, SmsSettings
 from sms.providers.registry import gateway_kinds
 from sms.reasons import explain
@@ -80,12 +82,13 @@ def reopen(request: MemberRequest) -> HttpResponse:
 @require_http_methods(FORM_METHODS)
 @permission_required(Perm.SETTINGS_MANAGE)
 def account_add(request: MemberRequest) -> HttpResponse:
-    form = AccountForm(request.POST or None)
+    form = AccountForm(request.POST or None, kind=request.GET.get("kind", ""))
     if form.is_bound and form.is_valid():
         added = accounts.add_account(request.workspace, form.values(), user=request.user)
         messages.success(request, _("The account was added. Send a test message now."))
         return redirect("sms:account", added.pk)
-    return render(request, "sms/account.html", {"form": form}, status=422 if form.is_bound else 200)
+    context = {"form": form, "kinds": _kind_tabs(reverse("sms:account-add"), form)}
+    return render(request, "sms/account.html", context, status=422 if form.is_bound else 200)
 
 
 @require_http_methods(FORM_METHODS)
@@ -94,12 +97,54 @@ def account(request: MemberRequest, pk: UUID) -> HttpResponse:
     row = _account(pk)
     if request.method != "POST":
         return _account_page(request, row)
-    form = AccountForm(request.POST, account=row, has_secret=accounts.has_credentials(row))
+    form = _account_form(request, row)
     if not form.is_valid():
         return _account_page(request, row, form=form, status=422)
     if accounts.change_account(row, form.values(), user=request.user):
         messages.success(request, _("The settings were saved."))
     return redirect("sms:account", row.pk)
+
+
+def _account_form(request: MemberRequest, row: ProviderAccount) -> AccountForm:
+    return AccountForm(
+        request.POST if request.method == "POST" else None,
+        account=row,
+        kind=request.GET.get("kind", ""),
+        kept=accounts.stored_credentials(row),
+        described=accounts.described(row),
+    )
+
+
+def _kind_tabs(page: str, form: AccountForm) -> list[dict[str, object]]:
+    """The kinds of provider as links: each has boxes of its own."""
+    return [
+        {"label": one.label, "url": f"{page}?kind={one.kind}", "current": one.kind == form.provider.kind}
+        for one in gateway_kinds()
+    ]
+
+
+@require_POST
+@permission_required(Perm.SETTINGS_MANAGE)
+def account_lines(request: MemberRequest, pk: UUID) -> HttpResponse:
+    """Save what each line of the account may carry."""
+    row = _account(pk)
+    form = LinesForm(request.POST, account=row)
+    if not form.is_valid():
+        return _account_page(request, row, lines_form=form, status=422)
+    if accounts.set_line_details(row, form.details(), user=request.user):
+        messages.success(request, _("The settings were saved."))
+    return redirect("sms:account", row.pk)
+
+
+@require_POST
+@permission_required(Perm.SETTINGS_MANAGE)
+def account_fallback(request: MemberRequest, pk: UUID) -> HttpResponse:
+    """Change the account's place among those that stand in for the primary one."""
+    row = _account(pk)
+    move = request.POST.get("move", "")
+    if move in ("in", "up", "out") and accounts.arrange_fallback(row, move, user=request.user):
+        messages.success(request, _("The settings were saved."))
+    return redirect("sms:settings")
 
 
 @require_POST
@@ -114,14 +159,13 @@ def account_primary(request: MemberRequest, pk: UUID) -> HttpResponse:
 @require_POST
 @permission_required(Perm.SETTINGS_MANAGE)
 def account_check(request: MemberRequest, pk: UUID) -> HttpResponse:
-    """Ask the provider for credit and lines, and show them; nothing is stored."""
+    """Ask the provider for credit and lines, and show them; the credit is kept."""
     row = _account(pk)
-    gateway = gateway_of(row)
-    credit = gateway.credit()
-    lines = gateway.lines() if credit.outcome is Outcome.ACCEPTED else []
+    told = credit.check_now(row, clock.now())
+    lines = gateway_of(row).lines() if told.outcome is Outcome.ACCEPTED else []
     check = {
-        "amount": credit.amount,
-        "reason": explain(row.kind, credit.code),
+        "amount": told.amount,
+        "reason": explain(row.kind, told.code),
         "lines": lines,
         "missing": [line for line in lines if line not in row.lines],
     }
@@ -178,7 +222,11 @@ def _overview(
 ) -> HttpResponse:
     now = clock.now()
     row = queries.settings_of(request.workspace.pk)
-    rows = list(ProviderAccount.objects.order_by("-is_primary", "created_at"))
+    rows = list(
+        ProviderAccount.objects.order_by(
+            "-is_primary", F("fallback_position").asc(nulls_last=True), "created_at"
+        )
+    )
     labels = {kind.kind: kind.label for kind in gateway_kinds()}
     panels = [
         {
@@ -190,9 +238,15 @@ def _overview(
     ]
     context = {
         "accounts": [
-            {"row": one, "kind": labels.get(one.kind, one.kind), "ready": accounts.has_credentials(one)}
+            {
+                "row": one,
+                "kind": labels.get(one.kind, one.kind),
+                "ready": accounts.has_credentials(one),
+                "credit_fault": explain(one.kind, one.credit_fault),
+            }
             for one in rows
         ],
+        "low_credit": credit.low_accounts(request.workspace.pk),
         "channel_form": channel_form or ChannelForm(initial=_channel_values(row)),
         "webhook": _webhook_address(request, row),
         "paused": [
@@ -223,13 +277,22 @@ def _account_page(
     row: ProviderAccount,
     *,
     form: AccountForm | None = None,
+    lines_form: LinesForm | None = None,
     test_form: TrialForm | None = None,
     check: Mapping[str, object] | None = None,
     status: int = 200,
 ) -> HttpResponse:
+    shown = form or AccountForm(
+        account=row,
+        kind=request.GET.get("kind", ""),
+        kept=accounts.stored_credentials(row),
+        described=accounts.described(row),
+    )
     context = {
         "account": row,
-        "form": form or AccountForm(account=row, has_secret=accounts.has_credentials(row)),
+        "form": shown,
+        "kinds": _kind_tabs(reverse("sms:account", args=[row.pk]), shown),
+        "lines_form": lines_form or LinesForm(account=row),
         "test_form": test_form or TrialForm(account=row),
         "check": check,
     }

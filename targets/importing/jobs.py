@@ -9,17 +9,19 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import Any
 
 import structlog
 from django.core.files.base import File
 from django.db import Error, IntegrityError, OperationalError, transaction
+from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 
 from core import clock
 from core.errors import Invalid, Refused
+from core.failpoints import failpoint
 from core.locks import named_lock
 from core.queue import enqueue, task
 from core.spreadsheets.reading import SheetRow, clean_name, forget_rows, reading, stored_rows
@@ -179,6 +181,7 @@ def _work(job: ImportJob, stop_at: float | None) -> bool:
     for piece in _pieces(job):
         if not _write_piece(job, piece):
             return True
+        failpoint("import_piece")
         if stop_at is not None and time.monotonic() >= stop_at:
             return False
     _finish(job)
@@ -200,7 +203,9 @@ def _write_piece(job: ImportJob, piece: list[Reading]) -> bool:
     for attempt in range(1, ATTEMPTS + 1):
         try:
             with transaction.atomic():
-                return _write_locked(job, piece)
+                written = _write_locked(job, piece)
+                failpoint("import_piece_tx")
+                return written
         except (IntegrityError, OperationalError):
             # Somebody stored one of these people a moment ago (or waits for us): look again.
             if attempt == ATTEMPTS:
@@ -260,11 +265,15 @@ def resume_if_stalled(job: ImportJob) -> bool:
     return True
 
 
+def stalled(now: datetime) -> QuerySet[ImportJob]:
+    """Running jobs of all workspaces whose worker must be gone."""
+    return ImportJob.unscoped.filter(status=ImportStatus.RUNNING, updated_at__lt=now - STALLED_AFTER)
+
+
 def resume_stalled() -> int:
     """The same for every workspace: the scheduler calls it. Returns how many were queued again."""
-    late = ImportJob.unscoped.filter(status=ImportStatus.RUNNING, updated_at__lt=clock.now() - STALLED_AFTER)
     resumed = 0
-    for job in late.order_by("pk")[:50]:
+    for job in stalled(clock.now()).order_by("pk")[:50]:
         with workspace_scope(job.workspace_id):
             resumed += resume_if_stalled(job)
     return resumed

@@ -2,7 +2,7 @@
 
 from django.db import migrations
 
-from core.migration_operations import SameWorkspace, WorkspaceKey
+from core.migration_keys import SameWorkspace, WorkspaceKey
 
 
 class Migration(migrations.Migration):

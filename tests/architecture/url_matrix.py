@@ -20,7 +20,7 @@ from automation import publishing
 from automation.models import WorkflowExecution, WorkflowNode
 from blacklist.models import BlacklistEntry
 from campaigns.models import Campaign, EnrollmentBatch
-from sms.models import ProviderAccount, SmsLog
+from sms.models import LineRule, ProviderAccount, SmsLog, SmsPrice, SmsTemplate
 from targets.models import ImportJob, ImportStatus, Target, TargetList
 from tests.factories import make
 from workspaces.models import Membership, User, Workspace
@@ -69,6 +69,18 @@ def no_webhook(workspace: Workspace, user: User) -> Mapping[str, Any]:
     return {"provider": "melipayamak", "token": "never-made-never-made"}
 
 
+def no_relay(workspace: Workspace, user: User) -> Mapping[str, Any]:
+    return {"token": "never-made-never-made"}
+
+
+def a_price(workspace: Workspace, user: User) -> Mapping[str, Any]:
+    return {"pk": make(SmsPrice, workspace).pk}
+
+
+def a_usage_file(workspace: Workspace, user: User) -> Mapping[str, Any]:
+    return {"what": "messages", "kind": "csv"}
+
+
 def a_target(workspace: Workspace, user: User) -> Mapping[str, Any]:
     return {"target_id": make(Target, workspace, owner=user).pk}
 
@@ -91,6 +103,14 @@ def a_spreadsheet(workspace: Workspace, user: User) -> Mapping[str, Any]:
 
 def a_message(workspace: Workspace, user: User) -> Mapping[str, Any]:
     return {"pk": make(SmsLog, workspace).pk}
+
+
+def a_template(workspace: Workspace, user: User) -> Mapping[str, Any]:
+    return {"pk": make(SmsTemplate, workspace).pk}
+
+
+def a_line_rule(workspace: Workspace, user: User) -> Mapping[str, Any]:
+    return {"pk": make(LineRule, workspace).pk}
 
 
 def an_account(workspace: Workspace, user: User) -> Mapping[str, Any]:
@@ -202,10 +222,29 @@ SMS = {
     "sms:account-add": Row({"GET": Perm.SETTINGS_MANAGE, "POST": Perm.SETTINGS_MANAGE}),
     "sms:account": Row({"GET": Perm.SETTINGS_MANAGE, "POST": Perm.SETTINGS_MANAGE}, an_account),
     "sms:account-primary": Row({"POST": Perm.SETTINGS_MANAGE}, an_account),
+    "sms:account-lines": Row({"POST": Perm.SETTINGS_MANAGE}, an_account),
+    "sms:account-fallback": Row({"POST": Perm.SETTINGS_MANAGE}, an_account),
     "sms:account-check": Row({"POST": Perm.SETTINGS_MANAGE}, an_account),
     "sms:account-test": Row({"POST": Perm.SETTINGS_MANAGE}, an_account),
     "sms:logs": Row({"GET": Perm.SMS_LOGS_VIEW}),
     "sms:log": Row({"GET": Perm.SMS_LOGS_VIEW}, a_message),
+    "sms:logs-export": Row({"GET": Perm.SMS_LOGS_VIEW}, a_spreadsheet, foreign=False, audited=True),
+    "sms:unknown": Row({"GET": Perm.SMS_LOGS_VIEW}),
+    "sms:look-again": Row({"POST": Perm.SUPPORT}, a_message),
+    "sms:templates": Row({"GET": Perm.SMS_TEMPLATES_MANAGE}),
+    "sms:template-add": Row({"GET": Perm.SMS_TEMPLATES_MANAGE, "POST": Perm.SMS_TEMPLATES_MANAGE}),
+    "sms:template": Row({"GET": Perm.SMS_TEMPLATES_MANAGE, "POST": Perm.SMS_TEMPLATES_MANAGE}, a_template),
+    "sms:template-delete": Row({"POST": Perm.SMS_TEMPLATES_MANAGE}, a_template),
+    "sms:template-preview": Row({"POST": Perm.SMS_TEMPLATES_MANAGE}),
+    "sms:line-rules": Row({"GET": Perm.SETTINGS_MANAGE, "POST": Perm.SETTINGS_MANAGE}),
+    "sms:line-rule-delete": Row({"POST": Perm.SETTINGS_MANAGE}, a_line_rule),
+    "sms:inbound": Row({"GET": Perm.SMS_LOGS_VIEW}),
+    "sms:inbound-settings": Row({"GET": Perm.SETTINGS_MANAGE, "POST": Perm.SETTINGS_MANAGE}),
+    "sms:prices": Row({"GET": Perm.SETTINGS_MANAGE, "POST": Perm.SETTINGS_MANAGE}),
+    "sms:price-remove": Row({"POST": Perm.SETTINGS_MANAGE}, a_price),
+    "sms:usage": Row({"GET": Perm.SMS_LOGS_VIEW}),
+    "sms:usage-export": Row({"GET": Perm.SMS_LOGS_VIEW}, a_usage_file, foreign=False, audited=True),
+    "sms:relay": Row({"GET": PUBLIC, "POST": PUBLIC}, no_relay, foreign=False, csrf_exempt=True),
     "sms:webhook": Row({"POST": PUBLIC}, no_webhook, foreign=False, csrf_exempt=True),
 }
 
@@ -218,13 +257,19 @@ AUTOMATION = {
     "automation:version": Row({"GET": Perm.WORKFLOWS_VIEW}, a_version),
     "automation:new-draft": Row({"POST": Perm.WORKFLOWS_MANAGE}, a_workflow),
     "automation:publish": Row({"POST": Perm.WORKFLOWS_PUBLISH}, a_workflow),
+    "automation:publish-plan": Row({"GET": Perm.WORKFLOWS_VIEW}, a_workflow),
     "automation:archive": Row({"POST": Perm.WORKFLOWS_MANAGE}, a_workflow),
     "automation:restore": Row({"POST": Perm.WORKFLOWS_MANAGE}, a_workflow),
     "automation:builder": Row({"GET": Perm.WORKFLOWS_MANAGE}, a_workflow),
     "automation:settings": Row({"GET": Perm.WORKFLOWS_MANAGE, "POST": Perm.WORKFLOWS_MANAGE}, a_workflow),
-    "automation:add-step": Row({"POST": Perm.WORKFLOWS_MANAGE}, a_workflow),
+    "automation:change": Row({"POST": Perm.WORKFLOWS_MANAGE}, a_workflow),
     "automation:step": Row({"GET": Perm.WORKFLOWS_MANAGE, "POST": Perm.WORKFLOWS_MANAGE}, a_step),
-    "automation:remove-step": Row({"POST": Perm.WORKFLOWS_MANAGE}, a_step),
+    "automation:canvas": Row({"GET": Perm.WORKFLOWS_MANAGE}, a_workflow),
+    "automation:export": Row({"GET": Perm.WORKFLOWS_VIEW}, a_workflow),
+    "automation:read-in": Row({"GET": Perm.WORKFLOWS_MANAGE, "POST": Perm.WORKFLOWS_MANAGE}, a_workflow),
+    "automation:trial": Row({"GET": Perm.WORKFLOWS_MANAGE}, a_workflow),
+    "automation:places": Row({"GET": Perm.WORKFLOWS_MANAGE}, a_step),
+    "automation:people": Row({"GET": Perm.WORKFLOWS_MANAGE}),
 }
 
 CAMPAIGNS = {
@@ -232,6 +277,7 @@ CAMPAIGNS = {
     "campaigns:health": Row({"GET": Perm.CAMPAIGNS_VIEW}),
     "campaigns:create": Row({"GET": Perm.CAMPAIGNS_MANAGE, "POST": Perm.CAMPAIGNS_MANAGE}),
     "campaigns:detail": Row({"GET": Perm.CAMPAIGNS_VIEW}, a_campaign),
+    "campaigns:estimate": Row({"GET": Perm.CAMPAIGNS_MANAGE}, a_campaign),
     "campaigns:live": Row({"GET": Perm.CAMPAIGNS_VIEW}, a_campaign),
     "campaigns:people": Row({"GET": Perm.CAMPAIGNS_VIEW}, a_campaign),
     "campaigns:people-change": Row({"POST": Perm.CAMPAIGNS_MANAGE}, a_campaign),

@@ -287,7 +287,7 @@ def test_the_page_costs_the_same_whatever_the_size(
 
 
 PAGES = ("detail", "rename", "builder", "settings")
-POSTS = ("new-draft", "publish", "archive", "restore", "add-step")
+POSTS = ("new-draft", "publish", "archive", "restore", "change")
 
 
 @pytest.mark.parametrize("name", PAGES)

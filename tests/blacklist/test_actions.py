@@ -171,3 +171,15 @@ def test_one_action_on_many_numbers_is_one_audit_row(workspace: Workspace) -> No
 def test_adding_nothing_readable_writes_nothing(workspace: Workspace) -> None:
     assert len(add(workspace, ["x", "y"]).invalid) == 2
     assert not AuditRecord.objects.exists()
+
+
+def test_a_person_takes_back_their_own_no_and_nobody_else_s(workspace: Workspace) -> None:
+    add(workspace, [NUMBER], source=Source.OPT_OUT, reason=Reason.OPT_OUT)
+    add(workspace, ["09120000000"])
+    both = [NUMBER, "09120000000"]
+    removed = actions.remove(
+        workspace_id=workspace.pk, channel="sms", values=both, user=None, only_source=Source.OPT_OUT
+    )
+
+    assert removed == (NUMBER,)
+    assert queries.blocked_values(workspace.pk, "sms", both) == {"09120000000"}

@@ -126,7 +126,9 @@ def test_a_live_walk_in_another_workspace_is_no_conflict(other_workspace: Worksp
     with workspace_scope(other_workspace.pk):
         theirs = builders.draft()
         builders.enrol(theirs, builders.people(1))
-        WorkflowExecution.objects.update(subject_id=mine)
+        same_number = WorkflowExecution.objects.get()
+        same_number.pk, same_number.subject_id = None, mine
+        same_number.save(force_insert=True)
 
     assert planner.sort(campaign, [mine]) == {mine: Group.READY}
 

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from automation import publishing
-from automation.models import AutomationSettings, Workflow, WorkflowVersion
+from automation.models import AutomationSettings, Workflow, WorkflowExecution, WorkflowVersion
+from campaigns.models import Campaign
 from campaigns.policy import CampaignPolicies, policy_of
 from core.tenancy import workspace_scope
 from tests.campaigns import builders
@@ -24,15 +25,41 @@ NIGHTS = {"timezone": "Asia/Tehran", "days": {"sun": [["20:00", "24:00"]]}}
 NOONS = {"days": {"mon": [["12:00", "13:00"]]}}
 
 
-def test_only_running_campaigns_are_listed(clock: MovableClock) -> None:
-    running = in_status("active", clock)
+def due(clock: MovableClock) -> list[int]:
+    return [found.policy.campaign_id for found in CampaignPolicies().due(clock.now())]
+
+
+def with_somebody(**details: Any) -> Campaign:
+    """A running campaign with one person due."""
+    campaign = builders.running(**details)
+    builders.enrol(campaign, builders.people(1))
+    return campaign
+
+
+def test_only_running_campaigns_are_served(clock: MovableClock) -> None:
+    running = with_somebody()
     for status in ("draft", "scheduled", "paused", "completed", "cancelled"):
-        from sms.models import ProviderAccount
+        other = with_somebody()
+        columns = {"paused_at": clock.now()} if status == "paused" else {}
+        Campaign.objects.filter(pk=other.pk).update(status=status, **columns)
 
-        ProviderAccount.objects.all().delete()
-        in_status(status, clock)
+    assert due(clock) == [running.pk]
 
-    assert [policy.campaign_id for policy in CampaignPolicies().running(clock.now())] == [running.pk]
+
+def test_a_campaign_whose_people_all_wait_is_left_alone(clock: MovableClock) -> None:
+    campaign = with_somebody()
+    WorkflowExecution.objects.update(next_run_at=clock.now() + timedelta(seconds=1))
+    assert due(clock) == []
+    clock.advance(seconds=1)
+    assert due(clock) == [campaign.pk]
+
+
+@pytest.mark.parametrize("sends", [True, False])
+def test_it_is_told_apart_which_kind_of_step_is_due(clock: MovableClock, *, sends: bool) -> None:
+    with_somebody()
+    WorkflowExecution.objects.update(consumes_budget=sends)
+    (found,) = CampaignPolicies().due(clock.now())
+    assert (found.sends, found.light) == (sends, not sends)
 
 
 @pytest.mark.parametrize(
@@ -63,10 +90,10 @@ def workflow_with(settings: dict[str, Any]) -> Workflow:
 
 
 def test_nothing_runs_from_the_very_end_on(clock: MovableClock) -> None:
-    campaign = builders.running(ends_at=clock.now() + timedelta(hours=1))
+    campaign = with_somebody(ends_at=clock.now() + timedelta(hours=1))
     clock.advance(hours=1)
 
-    assert CampaignPolicies().running(clock.now()) == []
+    assert due(clock) == []
     policy = policy_of(campaign)
     assert (policy.running, policy.ended_reason) == (False, "campaign_ended")
 
@@ -102,24 +129,24 @@ def test_automation_has_its_own_time_zone_if_it_wants_one(workspace: Workspace) 
 
 
 def test_a_closed_workspace_runs_nothing(workspace: Workspace, clock: MovableClock) -> None:
-    campaign = builders.running()
+    campaign = with_somebody()
     workspace.is_active = False
     workspace.save()
 
-    assert CampaignPolicies().running(clock.now()) == []
+    assert due(clock) == []
     assert policy_of(campaign).running is False
 
 
-def test_all_workspaces_cost_two_queries(
+def test_all_workspaces_cost_three_queries(
     clock: MovableClock, other_workspace: Workspace, django_assert_num_queries: Callable[..., Any]
 ) -> None:
-    first = [builders.running().pk for _ in range(2)]
+    first = [with_somebody().pk for _ in range(2)]
     with workspace_scope(other_workspace.pk):
-        second = [builders.running().pk for _ in range(2)]
+        second = [with_somebody().pk for _ in range(2)]
 
-    with django_assert_num_queries(2):
-        policies = CampaignPolicies().running(clock.now())
-    assert [policy.campaign_id for policy in policies] == [*first, *second]
+    with django_assert_num_queries(3):
+        found = due(clock)
+    assert found == [*first, *second]
 
 
 def test_another_workspaces_campaign_is_not_told(other_workspace: Workspace) -> None:

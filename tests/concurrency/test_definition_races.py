@@ -6,7 +6,7 @@ import pytest
 
 from automation import publishing
 from automation.builder import drafts
-from automation.builder.drafts import Base
+from automation.builder.claiming import Base
 from automation.models import Workflow, WorkflowNode, WorkflowVersion
 from core.errors import Refused
 from core.tenancy import workspace_scope

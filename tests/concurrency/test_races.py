@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import threading
+from datetime import datetime
 from uuid import uuid4
 
 import pytest
 from django.db import IntegrityError, connection, transaction
 
 from automation import counters
+from automation.definition_cache import compiled
 from automation.models import DailyCounter, WorkflowExecution
-from automation.runtime import claim
+from automation.runtime import claim, message_history
 from automation.runtime.policy import RunPolicy
 from automation.runtime.runner import process_executions
 from automation.states import ExecutionStatus
@@ -19,11 +21,11 @@ from blacklist import queries as blacklist_queries
 from core import clock as core_clock
 from core.locks import lock_contacts
 from core.tenancy import workspace_scope
-from sms.models import SmsLog
+from sms.models import SmsLog, SmsSettings
 from tests.clocks import MovableClock
 from tests.concurrency.threads import at_once
 from tests.people import make_workspace
-from tests.scenario import Scenario
+from tests.scenario import Scenario, send
 from workspaces.models import Workspace
 
 pytestmark = [pytest.mark.concurrency, pytest.mark.django_db(transaction=True)]
@@ -54,6 +56,29 @@ def test_eight_workers_never_pass_a_cap(home: Workspace):
     with workspace_scope(home.pk):
         used = DailyCounter.objects.get(scope_type="campaign").used
     assert granted == used == 50
+
+
+def test_giving_back_and_taking_at_once_wait_for_each_other_in_one_order(home: Workspace):
+    """The workspace's counter may be older than the campaign's: ids, not kinds, are the one order."""
+    now = core_clock.now()
+    first = RunPolicy(campaign_id=1, workspace_id=home.pk, workflow_id=2, version_id=3)
+    second = RunPolicy(campaign_id=9, workspace_id=home.pk, workflow_id=8, version_id=7)
+    with workspace_scope(home.pk), transaction.atomic():
+        for one in (first, second):
+            counters.reserve(one, now, 500)
+    unit = {(counters.RunPolicyKey.of(second), second.day(now)): 1}
+
+    def work(index: int) -> None:
+        for _ in range(60):
+            with transaction.atomic():
+                if index % 2:
+                    counters.give_back(unit)
+                else:
+                    counters.reserve(second, now, 1)
+
+    at_once(4, work, workspace_id=home.pk)
+    with workspace_scope(home.pk):
+        assert DailyCounter.objects.get(scope_type="campaign", scope_id=9).used == 500
 
 
 def test_two_claims_at_once_share_the_rows(home: Workspace):
@@ -146,3 +171,50 @@ def test_the_contact_lock_is_one_statement_for_many_numbers(home: Workspace):
     with transaction.atomic(), CaptureQueriesContext(connection) as queries:
         lock_contacts(home.pk, [f"0912{i:07d}" for i in range(100)], exclusive=False)
     assert len(queries) == 1
+
+
+def enrol_the_same_person(first: Scenario, second: Scenario) -> None:
+    """The one execution of `first` once more, in `second`, whose workflow has the same shape."""
+    row = first.execution()
+    key = compiled(first.version.pk).node_keys[row.current_node_id]
+    row.pk, row.campaign, row.workflow_version = None, second.campaign, second.version
+    row.workflow, row.current_node_id = second.version.workflow, compiled(second.version.pk).node_ids[key]
+    row.save(force_insert=True)
+
+
+@pytest.mark.postgres
+def test_two_campaigns_at_once_do_not_pass_a_number_s_frequency_cap(
+    home: Workspace, monkeypatch: pytest.MonkeyPatch
+):
+    """The second worker has read what the number had when the first one begins, sends and is done."""
+    with workspace_scope(home.pk):
+        campaigns = [Scenario(send("یک")), Scenario(send("دو"), people=0)]
+        enrol_the_same_person(*campaigns)
+        SmsSettings.objects.update(frequency_messages=1, frequency_days=1)
+        tokens = [uuid4(), uuid4()]
+        chunks = [
+            claim.claim_due(one.campaign.pk, consuming=True, limit=9, token=token, now=core_clock.now())
+            for one, token in zip(campaigns, tokens, strict=True)
+        ]
+    asked, done = threading.Event(), threading.Event()
+    ask = message_history.promotional_since
+
+    def slowly(phones: set[str], since: datetime) -> dict[str, int]:
+        had = ask(phones, since)
+        if not asked.is_set():
+            asked.set()
+            done.wait(2)
+        return had
+
+    monkeypatch.setattr(message_history, "promotional_since", slowly)
+
+    def work(index: int) -> None:
+        if index:
+            assert asked.wait(10)
+        process_executions(home.pk, chunks[index], tokens[index])
+        if index:
+            done.set()
+
+    at_once(2, work, workspace_id=home.pk)
+    with workspace_scope(home.pk):
+        assert len(campaigns[0].provider.accepted) == 1

@@ -8,7 +8,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from automation.models import WorkflowExecution
-from core.bulk import update_from_values
+from core.bulk import update_from_values, update_returning
 from tests.clocks import MovableClock
 from tests.scenario import Scenario
 from workspaces.models import Workspace
@@ -87,3 +87,19 @@ def test_no_rows_are_no_query():
     with CaptureQueriesContext(connection) as queries:
         assert update_from_values(WorkflowExecution, [], guard={}) == []
     assert len(queries) == 0
+
+
+def test_changed_ids_come_in_the_wanted_order(rows: list[WorkflowExecution], clock: MovableClock):
+    for hours, row in enumerate(reversed(rows)):
+        WorkflowExecution.objects.filter(pk=row.pk).update(next_run_at=clock.at + timedelta(hours=hours))
+    changed = update_returning(
+        WorkflowExecution.objects.all(), order_by=("next_run_at",), last_action="moved"
+    )
+    assert changed == [row.pk for row in reversed(rows)]
+
+
+def test_equals_come_in_the_order_of_their_ids(rows: list[WorkflowExecution]):
+    changed = update_returning(
+        WorkflowExecution.objects.all(), order_by=("next_run_at",), last_action="moved"
+    )
+    assert changed == [row.pk for row in rows]

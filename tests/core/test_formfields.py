@@ -37,6 +37,11 @@ def test_the_limits_of_a_number_are_kept() -> None:
         DigitsIntegerField(max_value=10).clean("۱۱")
 
 
+def test_a_limit_is_told_in_the_digits_of_the_reader() -> None:
+    with translation.override("fa"), pytest.raises(ValidationError, match="۱۰ یا کمتر"):
+        DigitsIntegerField(max_value=10).clean("۱۱")
+
+
 @pytest.mark.parametrize("typed", ["12.5", "۱۲٫۵", "۱۲.۵"])
 def test_a_decimal_may_have_a_persian_point(typed: str) -> None:
     assert DigitsDecimalField().clean(typed) == Decimal("12.5")

@@ -14,14 +14,21 @@ from django.db import IntegrityError, connection, transaction
 from automation.models import WorkflowEdge, WorkflowNode, WorkflowVersion
 from automation.models.frozen import PublishedVersionIsFrozen
 from core.tenancy import AppendOnlyModel, UndeletableModel
-from sms.models import SmsLog, SmsLogEvent
+from sms.models import InboundOutcome, SmsLog, SmsLogEvent
 from tests.clocks import MovableClock
 from tests.factories import make
 from tests.scenario import Scenario
 from workspaces import audit
 from workspaces.models import AuditRecord, Workspace
 
-HISTORY = ["workspaces_auditrecord", "automation_workflowexecutionevent", "sms_smslogevent"]
+HISTORY = [
+    "workspaces_auditrecord",
+    "automation_workflowexecutionevent",
+    "sms_smslogevent",
+    "sms_smsusage",
+    "sms_inboundsms",
+    "sms_inboundoutcome",
+]
 KEPT = ["automation_workflowexecution", "sms_smslog"]
 ROOT = Path(settings.BASE_DIR)
 PRODUCT = (
@@ -40,10 +47,11 @@ PRODUCT = (
 
 @pytest.fixture
 def scenario(workspace: Workspace, clock: MovableClock) -> Scenario:
-    """One message was sent and reported on; each table of history has a row."""
+    """One message was sent and reported on, one came in; each table of history has a row."""
     made = Scenario()
     made.settle()
     make(SmsLogEvent, workspace, sms_log=SmsLog.objects.get())
+    make(InboundOutcome, workspace)
     audit.record("workspace.changed", entity=workspace, user=None)
     return made
 
@@ -67,6 +75,20 @@ def test_executions_and_messages_move_but_are_not_deleted(scenario: Scenario, ta
     with connection.cursor() as cursor:
         cursor.execute(f"UPDATE {table} SET updated_at = updated_at")
         assert cursor.rowcount == 1
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    "change",
+    [
+        "campaign_id = campaign_id + 1",
+        "workspace_id = workspace_id + 1",
+        "subject_id = subject_id + 1",
+        "subject_type = 'lead'",
+    ],
+)
+def test_a_walk_stays_its_person_s_and_its_campaign_s(scenario: Scenario, change: str):
+    refused(f"UPDATE automation_workflowexecution SET {change}")
 
 
 @pytest.mark.django_db
@@ -101,6 +123,7 @@ def test_every_append_only_model_is_guarded_in_the_database():
         assert {f"{table}_no_update", f"{table}_no_delete"} <= found
     for table in KEPT:
         assert f"{table}_no_delete" in found
+    assert "automation_workflowexecution_kept" in found
     if connection.vendor == "postgresql":
         assert {f"{table}_no_truncate" for table in [*HISTORY, *KEPT]} <= found
 

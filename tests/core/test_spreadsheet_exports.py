@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
+import tempfile
+from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.spreadsheets.export import csv_lines, disposition, harmless, restored, xlsx_bytes
+from core.spreadsheets.export import csv_lines, disposition, harmless, restored, xlsx_bytes, xlsx_stream
 from core.spreadsheets.reading import reading
 from core.text import strip_format_chars
 from tests.spreadsheets import upload
@@ -66,6 +69,39 @@ def test_an_xlsx_export_can_be_read_back() -> None:
     data = xlsx_bytes("مسدودها", ["شماره"], [["09123456789"], ["=1+1"]])
     with reading(upload("x.xlsx", data)) as table:
         assert [row.cells for row in table] == [("شماره",), ("09123456789",), ("'=1+1",)]
+
+
+def test_a_number_in_an_xlsx_can_be_summed_unless_it_would_lose_digits() -> None:
+    data = xlsx_bytes("x", ["n"], [[12], [Decimal("1250.50")], [4786346122764072700], [True]])
+    with reading(upload("x.xlsx", data)) as table:
+        cells = [row.cells[0] for row in table]
+
+    assert [str(cell) for cell in cells] == ["n", "12", "1250.5", "4786346122764072700", "True"]
+
+
+@pytest.mark.django_db
+def test_a_long_xlsx_is_sent_in_pieces_and_leaves_no_file_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    response = xlsx_stream("x.xlsx", "x", ["n"], ([number, "text" * 20] for number in range(20_000)))
+    pieces = list(response)
+    response.close()
+
+    assert len(pieces) > 1
+    assert not list(tmp_path.iterdir())
+    with reading(upload("x.xlsx", b"".join(pieces))) as table:
+        assert table.rows == 20_001
+
+
+@pytest.mark.django_db
+def test_an_xlsx_that_nobody_reads_leaves_no_file_behind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    xlsx_stream("x.xlsx", "x", ["n"], [[1]]).close()
+
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

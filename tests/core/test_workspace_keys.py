@@ -19,7 +19,7 @@ from automation.models import (
     WorkflowVersion,
 )
 from campaigns.models import Campaign, EnrollmentBatch
-from sms.models import SmsLog, SmsLogEvent
+from sms.models import InboundOutcome, InboundPending, InboundSms, SmsLog, SmsLogEvent, SmsUsage
 from targets.models import Target, TargetList, TargetListMember
 from tests.factories import make
 from workspaces.models import Workspace
@@ -40,6 +40,10 @@ PAIRS: list[tuple[type[Model], str, type[Model]]] = [
     (WorkflowVersion, "workflow", Workflow),
     (Workflow, "published_version", WorkflowVersion),
     (SmsLogEvent, "sms_log", SmsLog),
+    (SmsUsage, "sms_log", SmsLog),
+    (InboundPending, "inbound", InboundSms),
+    (InboundOutcome, "inbound", InboundSms),
+    (InboundOutcome, "reply", SmsLog),
     (TargetListMember, "list", TargetList),
     (TargetListMember, "target", Target),
     (Campaign, "workflow", Workflow),
@@ -77,17 +81,19 @@ def test_a_row_cannot_name_another_workspace_s(
     ours: Any = make(child, workspace)
     check_now()
     column = str(child._meta.get_field(field).column)
-    changed: dict[str, Any] = {column: theirs.pk, **_apart(child, other_workspace)}
+    changed: dict[str, Any] = {**_apart(child, workspace, other_workspace), column: theirs.pk}
     with pytest.raises(IntegrityError) as caught, transaction.atomic():
         insert_copy(ours, **changed)
     assert isinstance(caught.value.__cause__, psycopg.errors.ForeignKeyViolation)
     assert re.search(f"{column}_in_workspace", str(caught.value))
 
 
-def _apart(child: type[Model], other: Workspace) -> dict[str, Any]:
+def _apart(child: type[Model], ours: Workspace, other: Workspace) -> dict[str, Any]:
     """What else must differ from the copied row for it to be a row of its own."""
     if child is WorkflowExecution:
         return {"subject_id": make(Target, other).pk}
+    if child is InboundOutcome:
+        return {"inbound_id": make(InboundSms, ours).pk}
     return {}
 
 

@@ -187,9 +187,14 @@ def journey(*nodes: NodeSpec, edges: Iterable[str]) -> Definition:
     return graph_of([start(), *nodes], *edges)
 
 
-def compiled_journey(definition: Definition) -> Compiled:
+def compiled_journey(definition: Definition, *, events: bool = False) -> Compiled:
     return compile_definition(
-        definition, actions=ACTIONS, variables=VARIABLES, fields=FIELDS, profile=Profile.JOURNEY
+        definition,
+        actions=ACTIONS,
+        variables=VARIABLES,
+        fields=FIELDS,
+        profile=Profile.JOURNEY,
+        events=events,
     )
 
 

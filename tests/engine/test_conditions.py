@@ -23,7 +23,8 @@ from engine.conditions import (
     presence,
 )
 from engine.types import Facts
-from tests.engine.building import FIELDS, NOON, codes, person
+from engine.walk import walk
+from tests.engine.building import FIELDS, NOON, ask, at_first, codes, line, note, person, runnable
 
 
 def leaf(field: str, operator: str, value: Any = None) -> dict[str, Any]:
@@ -175,6 +176,21 @@ def test_comparisons(actual: Any, operator: str, value: Any, expected: bool) -> 
 )
 def test_a_missing_field_reads_as_null(operator: str, expected: bool) -> None:
     assert evaluate([leaf("target.gone", operator, "x")], person(), NOON) is expected
+
+
+def test_a_walk_says_which_of_the_three_it_met() -> None:
+    made = runnable(line(ask("c", "target.city", "=", "Tehran"), ask("d", "target.age", ">", 30), note("n")))
+    cases: list[tuple[dict[str, Any], list[dict[str, str]]]] = [
+        ({"city": "Tehran", "age": 0}, [{}, {}]),
+        ({"city": "", "age": 40}, [{"target.city": "empty"}]),
+        ({"city": None}, [{"target.city": "null"}]),
+        ({"city": "Tehran"}, [{}, {"target.age": "missing"}]),
+        ({}, [{"target.city": "missing"}]),
+    ]
+    for target, absent in cases:
+        done = walk(made, at_first(made), Facts(target=target), NOON)
+        asked = [line.data for line in done.trace if line.type == "condition_evaluated"]
+        assert [data.get("absent", {}) for data in asked] == absent
 
 
 def test_the_three_cases_of_no_value_can_be_told_apart() -> None:

@@ -207,7 +207,7 @@ def test_a_message_passed_by_is_in_the_history() -> None:
         edges=["start -> s", "s.branch_1 -> p"],
         facts=Facts(subject="7"),
     )
-    assert [entry.data for entry in done.trace if entry.type == "skipped"] == [{"reason": "holdout"}]
+    assert [entry.data for entry in done.trace if entry.type == "suppressed"] == [{"reason": "holdout"}]
 
 
 def test_a_split_that_is_off_sends_everybody_along_the_first_branch() -> None:

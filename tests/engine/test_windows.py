@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -106,6 +106,40 @@ def test_exceptions_take_the_place_of_the_weekday() -> None:
     assert holiday.next_open(local("2026-05-02T18:00")) == local("2026-05-04T10:00")
     assert holiday.closes_at(local("2026-05-04T10:30")) == local("2026-05-04T11:00")
     assert holiday.is_open(local("2026-05-08T20:30"))
+
+
+def test_an_exception_may_have_a_name() -> None:
+    raw = {
+        "timezone": "Asia/Tehran",
+        "days": {"sat": [["09:00", "18:00"]]},
+        "exceptions": {
+            "2026-03-21": {"name": "Nowruz", "ranges": None},
+            "2026-03-24": {"name": "Office day", "ranges": [["10:00", "12:00"]]},
+            "2026-03-28": None,
+        },
+    }
+    window = SendWindow.parse(raw)
+    assert window.names == {date(2026, 3, 21): "Nowruz", date(2026, 3, 24): "Office day"}
+    assert window.exceptions[date(2026, 3, 21)] == window.exceptions[date(2026, 3, 28)] == ()
+    assert SendWindow.parse(window.to_json()) == window
+    before = datetime(2026, 3, 21, 9, tzinfo=zone("Asia/Tehran"))
+    assert window.next_open(before) == datetime(2026, 3, 24, 10, tzinfo=zone("Asia/Tehran"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "code"),
+    [
+        ({"name": 5}, "window_malformed"),
+        ({"name": "x" * 101}, "window_malformed"),
+        ({"name": "x", "colour": 1}, "window_key_unknown"),
+        ({"name": "x", "ranges": "never"}, "window_range_invalid"),
+    ],
+)
+def test_a_bad_exception_says_why(entry: object, code: str) -> None:
+    raw = {"timezone": "UTC", "days": {"sat": [["09:00", "18:00"]]}, "exceptions": {"2026-03-21": entry}}
+    with pytest.raises(WindowError) as caught:
+        SendWindow.parse(raw)
+    assert [problem.code for problem in caught.value.problems] == [code]
 
 
 def test_a_long_row_of_holidays_is_stepped_over() -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
 
+import jdatetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.durations import Duration, parse_duration
+from engine.types import Facts
+from engine.walk import walk
 from engine.zones import ZoneError, resolve_local, zone
+from tests.engine.building import at_first, line, note, parked, runnable, until
 
 BERLIN, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
 ZONES = [
@@ -85,6 +89,36 @@ def test_a_day_that_ends_in_a_gap_ends_right_after_it() -> None:
 def test_a_month_from_the_31st_ends_on_the_last_day() -> None:
     start = datetime(2026, 1, 31, 9, 0, tzinfo=UTC)
     assert Duration(1, "month").after(start, ZoneInfo("UTC")) == datetime(2026, 2, 28, 9, 0, tzinfo=UTC)
+
+
+# The years of the Iranian calendar begin at Nowruz; 1403 had a 30th of Esfand, 1404 has none.
+LAST_OF_1403 = datetime(2025, 3, 20, 9, tzinfo=zone("Asia/Tehran"))
+
+
+@pytest.mark.parametrize(
+    ("amount", "unit", "jalali"),
+    [
+        (1, "year", "1404-12-29"),  # the last day of the year again, though it is the 29th
+        (1, "day", "1404-01-01"),
+        (1, "week", "1404-01-07"),
+        (1, "month", "1404-01-31"),
+        (12, "month", "1404-12-29"),
+        (366, "day", "1405-01-01"),
+    ],
+)
+def test_the_leap_day_of_esfand_is_passed_like_any_other(amount: int, unit: str, jalali: str) -> None:
+    end = Duration(amount, unit).after(LAST_OF_1403, zone("Asia/Tehran")).astimezone(zone("Asia/Tehran"))
+    assert jdatetime.date.fromgregorian(date=end.date()).isoformat() == jalali
+    assert end.hour == 9
+
+
+def test_a_wait_until_the_leap_day_of_esfand_ends_on_it() -> None:
+    day = jdatetime.date(1403, 12, 30).togregorian()
+    node = until("u", f"{day.isoformat()}T09:00", "Asia/Tehran")
+    made = runnable(line(node, note("n")))
+    march = datetime(2025, 3, 1, tzinfo=UTC)
+    waiting = parked(walk(made, at_first(made, march), Facts(), march))
+    assert waiting.until == LAST_OF_1403
 
 
 def test_a_year_from_leap_day_ends_on_february_28() -> None:

@@ -62,12 +62,18 @@ class House:
         mutants: Sequence[str] = (),
         settings: Mapping[str, Any] | None = None,
         database: Mapping[str, Any] | None = None,
+        argument: Mapping[str, Any] | None = None,
+        memory_mb: int = 0,
         clock: Path | None = None,
     ) -> int:
-        """Start a tick or a worker; its process id."""
+        """Start a tick, a worker or another job of the zygote; its process id.
+
+        `argument` is handed to the job; with `memory_mb` it may take only so much more than it has.
+        """
         order = {
             "op": "fork", "job": job, "failpoints": failpoints, "mutants": list(mutants),
             "settings": dict(settings or {}), "database": dict(database or {}),
+            "argument": dict(argument or {}), "memory_mb": memory_mb,
             "clock": str(clock) if clock else "", "log": str(self.folder / "processes.log"),
         }  # fmt: skip
         pid = int(self._ask(order)["pid"])

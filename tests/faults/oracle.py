@@ -16,6 +16,7 @@ from automation.models import DailyCounter, WorkflowExecution, WorkflowExecution
 from automation.states import CLAIMABLE, CLAIMED, ENDED, EndReason, ExecutionStatus
 from engine.windows import SendWindow
 from sms.models import SmsLog, SmsStatus
+from sms.settlement import PROVEN_ABSENT
 from sms.simulator.record import AcceptedMessage
 from tests.faults.world import World
 
@@ -102,7 +103,8 @@ def _rows_and_record(seen: Evidence) -> Iterator[str]:
         counts[visit]["unknown"] += row.status == SmsStatus.UNKNOWN
         if row.status == SmsStatus.SENDING:
             yield f"message {row.pk} is still on its way"
-        if _believed(row) and row.provider_message_id not in ids:
+        # What was found in the provider's list has no id of its own there: the count below judges it.
+        if _believed(row) and row.provider_message_id and row.provider_message_id not in ids:
             yield f"message {row.pk} is called taken, and the provider has no such id"
     for message in seen.accepted:
         counts[_visit(message.number, message.text)]["accepted"] += 1
@@ -130,12 +132,15 @@ def _given_up(seen: Evidence) -> Iterator[str]:
 
 
 def _skipped_silently(seen: Evidence) -> Iterator[str]:
-    """Whoever walked to the end has, for each step, a message that left, may have left or says why not."""
+    """Whoever walked to the end has, for each step, a message that left, may have left or says why not.
+
+    One that was proven absent says so: the walk had waited for the proof as long as it may, and gone on.
+    """
     nodes = WorkflowNode.unscoped.filter(version=seen.world.scenario.version, subtype="send_sms")
     steps = set(nodes.values_list("pk", flat=True))
     decided: dict[int, set[int]] = defaultdict(set)
     for row in seen.rows:
-        if row.status != SmsStatus.FAILED or _believed(row):
+        if row.status != SmsStatus.FAILED or _believed(row) or row.error_code == PROVEN_ABSENT:
             decided[row.execution_id or 0].add(row.node_id or 0)
     for execution in seen.executions:
         if execution.status == ExecutionStatus.COMPLETED and not steps <= decided[execution.pk]:

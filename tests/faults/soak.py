@@ -23,10 +23,10 @@ from django.utils import timezone
 from django_q.models import OrmQ
 
 from campaigns.models import Campaign
-from core.failpoints import NAMES
 from sms.models import ProviderAccount
 from tests.faults.house import House
 from tests.faults.oracle import judge
+from tests.faults.places import REAPER, TICK, WORKER
 from tests.faults.world import World, make_world
 
 CHUNK = 4  # the house's PEYK_CHUNK_SIZE: so many attempts one death can leave in doubt
@@ -143,11 +143,11 @@ class Nemesis:
         if self.workers:
             self.kill_a_worker()
             self._supervise()
-        point, nth = self.dice.choice(NAMES[5:16]), self.dice.randint(1, 6)
+        point, nth = self.dice.choice(WORKER), self.dice.randint(1, 6)
         self.workers.add(self._start("work_for_ever", f"{point}=kill@{nth}"))
 
     def arm_a_tick(self) -> None:
-        point, nth = self.dice.choice([*NAMES[:5], *NAMES[16:]]), self.dice.randint(1, 6)
+        point, nth = self.dice.choice([*TICK, *REAPER]), self.dice.randint(1, 6)
         self.ticks.add(self._start("tick_for_ever", f"{point}=kill@{nth}"))
 
     def stop_a_worker(self) -> None:

@@ -97,3 +97,11 @@ def test_production_settings_refuse_the_variable(settings: Any, monkeypatch: pyt
     assert check_failpoints() == []
     settings.TESTING = False
     assert [problem.id for problem in check_failpoints()] == ["peyk.E003"]
+
+
+def test_a_place_that_names_what_it_is_about_acts_for_that_alone():
+    failpoints.arm("in_walk=raise#7+9")
+    failpoint("in_walk", 8)
+    for key in (7, 9):
+        with pytest.raises(FailpointRaised):
+            failpoint("in_walk", key)

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from django.db import connection
 from django_q.models import OrmQ
 
 from automation.models import WorkflowExecution
+from automation.states import CLAIMED
 from script import processes
 from sms.models import SmsLog
 from tests.faults.house import ROOT, House, process_environment
@@ -45,14 +46,17 @@ class Installation:
         child = self._start("manage.py", "automation_tick")
         assert child.wait(timeout=60) == 0
 
-    def worker(self, failpoints: str = "") -> subprocess.Popen[str]:
+    def worker(self, failpoints: str = "", **environment: str) -> subprocess.Popen[str]:
         """A permanent worker that is ready for messages."""
         command = CELERY if self.kind == "celery" else ("manage.py", "qcluster")
-        return self._start(*command, failpoints=failpoints)
+        return self._start(*command, failpoints=failpoints, environment=environment)
 
-    def _start(self, *command: str, failpoints: str = "") -> subprocess.Popen[str]:
+    def _start(
+        self, *command: str, failpoints: str = "", environment: Mapping[str, str] | None = None
+    ) -> subprocess.Popen[str]:
         env = process_environment(self.house.folder, connection.settings_dict, self.house.clock)
         env |= {"PEYK_QUEUE": self.kind, "REDIS_URL": self.redis_url, "PEYK_FAILPOINTS": failpoints}
+        env |= environment or {}
         log = self.house.folder / "real.log"
         child = processes.start([sys.executable, *command], log=log, env=env, cwd=ROOT)
         self.children.append(child)
@@ -174,5 +178,61 @@ def test_messages_the_broker_delivers_again_and_out_of_order_repeat_nobody(insta
     installation.put(messages)
     wait_for(lambda: not installation.waiting(), what="the old messages are taken")
     worker.send_signal(signal.SIGTERM)
+    installation.finish()
+    assert judge(world) == []
+
+
+def test_an_execution_that_kills_its_workers_is_given_up_and_its_mates_finish(installation: Installation):
+    """Prefork children and cluster workers die of it; whoever started them starts others."""
+    world = installation.world
+    culprit = WorkflowExecution.unscoped.filter(workspace_id=world.workspace.pk).earliest("pk").pk
+    rows = WorkflowExecution.unscoped.filter(pk=culprit)
+    worker = installation.worker(f"in_walk=kill#{culprit}")
+    for _ in range(8):
+        installation.tick()
+        settled = time.monotonic() + 3
+        while rows.filter(status__in=CLAIMED).exists() and time.monotonic() < settled:
+            time.sleep(0.05)
+        if rows.filter(status="failed").exists():
+            break
+        world.after_lease()
+    assert list(rows.values_list("status", "end_reason")) == [("failed", "poison")]
+    installation.kill(worker)
+    world.doubtful = 8
+    installation.finish()
+    assert judge(world) == [f"execution {culprit} was given up as poison"]
+
+
+def test_a_queue_emptied_in_the_middle_of_a_run_loses_nobody(installation: Installation):
+    """Redis is flushed while a worker is at a chunk and others wait."""
+    world = installation.world
+    world.house.provider(SLOW)
+    installation.tick()
+    worker = installation.worker()
+    wait_for(
+        lambda: SmsLog.unscoped.filter(workspace_id=world.workspace.pk, status="sending").exists(),
+        what="messages on the wire",
+    )
+    installation.lose()
+    wait_for(
+        lambda: not SmsLog.unscoped.filter(workspace_id=world.workspace.pk, status="sending").exists(),
+        what="the chunk at hand is done",
+    )
+    worker.send_signal(signal.SIGTERM)
+    installation.finish()
+    assert judge(world) == []
+    assert world.doubtful == 0
+
+
+def test_a_task_stopped_by_its_time_limit_with_answers_in_hand_is_in_doubt(installation: Installation):
+    """The queue kills a worker that takes too long; nobody is written to twice for it."""
+    world = installation.world
+    on_the_wire = SmsLog.unscoped.filter(workspace_id=world.workspace.pk, status="sending")
+    installation.tick()
+    installation.worker("before_record=sleep:60", FAULTS_TASK_SECONDS="4")
+    wait_for(on_the_wire.exists, what="messages on the wire")
+    time.sleep(6)  # the limit strikes: without it the answers would be recorded after a minute
+    assert on_the_wire.exists()
+    world.doubtful = 8
     installation.finish()
     assert judge(world) == []

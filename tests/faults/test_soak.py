@@ -1,4 +1,4 @@
-"""Half a minute of random misfortune; `script/soak` takes as long as it is given."""
+"""Half a minute of random misfortune within pytest; CI and `script/soak` give it three."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from tests.faults.house import House
 from tests.faults.soak import soak
 
-pytestmark = [pytest.mark.concurrency, pytest.mark.postgres]
+pytestmark = [pytest.mark.concurrency, pytest.mark.postgres, pytest.mark.soak]
 
 
 def test_half_a_minute_of_misfortune_breaks_no_promise(house: House):

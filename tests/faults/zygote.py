@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import resource
 import signal
 import sys
 import time
@@ -22,7 +23,7 @@ from typing import Any
 import django
 
 PR_SET_PDEATHSIG = 1
-Job = Callable[[], None]
+Job = Callable[[dict[str, Any]], None]
 _ended: dict[int, int] = {}
 _living: set[int] = set()
 
@@ -66,7 +67,7 @@ def _fork(jobs: dict[str, Job], order: dict[str, Any]) -> int:
     code = 1
     try:
         _become(order)
-        jobs[order["job"]]()
+        jobs[order["job"]](order.get("argument", {}))
         code = 0
     except BaseException:  # noqa: BLE001  # nothing of the zygote's own loop may run in a child
         traceback.print_exc()
@@ -97,31 +98,57 @@ def _become(order: dict[str, Any]) -> None:
     for name in order.get("mutants", ()):
         mutants.apply(name)
     failpoints.arm(order.get("failpoints", ""))
+    if order.get("memory_mb"):
+        pages = int(Path("/proc/self/statm").read_text().split()[0])
+        limit = pages * resource.getpagesize() + order["memory_mb"] * 2**20
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def _jobs() -> dict[str, Job]:
-    from automation.runtime.tick import run_tick
-    from core.queue import queue
+    from django.core.files import File
+    from django.test import Client
 
-    def tick() -> None:
+    from automation.runtime.tick import run_tick
+    from core.queue import queue, run
+    from core.tenancy import workspace_scope
+    from targets.importing import jobs
+
+    def tick(_nothing: dict[str, Any]) -> None:
         run_tick()
 
-    def work() -> None:
+    def work(_nothing: dict[str, Any]) -> None:
         queue().drain(seconds=60)
 
-    def tick_and_work() -> None:
-        tick()
-        work()
+    def tick_and_work(nothing: dict[str, Any]) -> None:
+        tick(nothing)
+        work(nothing)
 
-    def tick_for_ever() -> None:
+    def tick_for_ever(nothing: dict[str, Any]) -> None:
         while True:
-            tick()
+            tick(nothing)
             time.sleep(0.1)
 
-    def work_for_ever() -> None:
+    def work_for_ever(nothing: dict[str, Any]) -> None:
         while True:
-            work()
+            work(nothing)
             time.sleep(0.02)
+
+    def task(message: dict[str, Any]) -> None:
+        """One message of any task, as a worker of any queue would run it."""
+        run(message["name"], message["payload"])
+
+    def post(request: dict[str, Any]) -> None:
+        """What somebody outside posts to this installation; an answer other than 200 is an error."""
+        client = Client(HTTP_HOST="localhost", raise_request_exception=True)
+        answer = client.post(request["path"], data=request["body"], content_type="application/json")
+        if answer.status_code != 200:
+            raise RuntimeError(f"answered {answer.status_code}")
+
+    def upload(file: dict[str, Any]) -> None:
+        """Store a file of people and fix its mapping, so that its import may be run."""
+        with workspace_scope(file["workspace"]), Path(file["path"]).open("rb") as opened:
+            job = jobs.store_upload(File(opened, name=Path(file["path"]).name), user=None)
+            jobs.start(job, mapping=job.mapping, target_list=None, user=None)
 
     return {
         "tick": tick,
@@ -129,6 +156,9 @@ def _jobs() -> dict[str, Job]:
         "tick_and_work": tick_and_work,
         "tick_for_ever": tick_for_ever,
         "work_for_ever": work_for_ever,
+        "task": task,
+        "post": post,
+        "upload": upload,
     }
 
 

@@ -29,6 +29,11 @@ def test_fast_leaves_out_browser_and_concurrency() -> None:
     assert [step.title for step in steps("--fast")] == ["tests on PostgreSQL", "database tests on SQLite"]
 
 
+def test_the_soak_is_the_last_step_of_a_whole_run_only() -> None:
+    asked = [run_tests.soak_steps(run_tests.parse(words)) for words in ([], ["--fast"], ["-k", "x"])]
+    assert [[step.title for step in steps] for steps in asked] == [["3 minutes of random faults"], [], []]
+
+
 def test_other_arguments_go_to_every_test_run() -> None:
     assert all(step.command[-2:] == ("-k", "window") for step in steps("--fast", "-k", "window"))
 

@@ -5,17 +5,23 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from sms.providers.generic import GenericConfig, GenericGateway
 from sms.providers.melipayamak import MelipayamakConfig, MelipayamakGateway
+from sms.providers.melipayamak_console import ConsoleConfig, MelipayamakConsoleGateway
+from sms.providers.melipayamak_soap import MelipayamakSoapGateway
+from sms.simulator.plan import Plan
 from sms.simulator.record import AcceptedMessage, read
 from sms.simulator.server import PASSWORD, USERNAME, Simulator
 
 LINE = "50004001"
+KEY = Plan().accounts[0].key
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -33,6 +39,47 @@ def gateway_to(url: str, *, password: str = PASSWORD, sender: str = LINE) -> Mel
     return MelipayamakGateway(
         MelipayamakConfig(username=USERNAME, password=password, base_url=url, sender=sender)
     )
+
+
+def soap_gateway_to(url: str, *, password: str = PASSWORD, sender: str = LINE) -> MelipayamakSoapGateway:
+    """The same account by SOAP."""
+    return MelipayamakSoapGateway(
+        MelipayamakConfig(username=USERNAME, password=password, base_url=url, sender=sender)
+    )
+
+
+def console_gateway_to(url: str, *, password: str = KEY, sender: str = LINE) -> MelipayamakConsoleGateway:
+    """The same account by the console interface, whose only secret is a key."""
+    return MelipayamakConsoleGateway(ConsoleConfig(key=password, base_url=url, sender=sender))
+
+
+GENERIC: Mapping[str, Any] = {
+    "method": "post_json",
+    "fields": {
+        "user": "{username}", "secret": "{password}", "to": "{to}", "line": "{sender}", "message": "{text}",
+    },
+    "success_path": "status",
+    "success_value": "ok",
+    "id_path": "data.id",
+    "code_path": "code",
+    "codes": {
+        "7": "refused", "18": "refused", "2": "unavailable", "0": "unavailable", "3": "throttled",
+        "6": "not_sent",
+    },
+}  # fmt: skip
+
+
+def generic_gateway_to(
+    url: str, *, password: str = PASSWORD, sender: str = LINE, **changed: Any
+) -> GenericGateway:
+    """The simulator's generic interface, described as a customer would."""
+    described = {**GENERIC, **changed}
+    return GenericGateway(
+        GenericConfig(
+            url=url + "/generic/send", username=USERNAME, password=password, sender=sender,
+            public_only=False, **described,
+        )
+    )  # fmt: skip
 
 
 @dataclass

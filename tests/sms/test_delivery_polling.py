@@ -15,7 +15,7 @@ from core import queue
 from core.locks import named_lock
 from core.tenancy import workspace_scope
 from sms import delivery
-from sms.delivery import HORIZON, LOCK, next_poll, poll_due
+from sms.delivery import LOCK, next_poll, poll_due
 from sms.models import ProviderAccount, SmsLog, SmsLogEvent, SmsStatus
 from sms.reports import ingest_reports
 from sms.simulator.server import Simulator
@@ -27,6 +27,7 @@ from tests.sms.simulator_fixture import gateway_to
 from workspaces.models import Workspace
 
 START = datetime.fromisoformat("2026-11-30T05:30:00+00:00")
+HORIZON = timedelta(hours=72)  # what an installation has unless it says otherwise
 
 
 def sent(
@@ -102,11 +103,11 @@ def test_the_same_answer_many_times_is_one_event(
 
 @pytest.mark.parametrize("polls", range(20))
 def test_the_next_look_is_later_and_never_past_the_horizon(polls: int) -> None:
-    at = next_poll(polls, START, START + timedelta(hours=1))
+    at = next_poll(polls, START + timedelta(hours=1), START + HORIZON)
 
     assert at is not None
     assert START + timedelta(hours=1) < at <= START + HORIZON
-    assert next_poll(polls, START, START + HORIZON) is None
+    assert next_poll(polls, START + HORIZON, START + HORIZON) is None
 
 
 def test_a_message_without_a_date_or_an_account_is_left_alone(

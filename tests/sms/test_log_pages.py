@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import csv
+import io
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -7,15 +9,18 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from python_calamine import CalamineWorkbook
 
 from sms import switch
 from sms.models import SmsLog, SmsStatus
+from sms.providers.melipayamak_codes import DELIVERY_CODES
 from sms.reports import ingest_reports
 from sms.types import DeliveryReport, DeliveryStatus
 from tests.clocks import MovableClock
+from tests.factories import make_campaign
 from tests.people import client_of
 from tests.sms.messages import make_log
-from workspaces.models import User, Workspace
+from workspaces.models import AuditRecord, User, Workspace
 
 PAGE = "/automation/sms-logs/"
 
@@ -182,6 +187,14 @@ def test_a_message_shows_everything_known_of_it(
     assert "<b>سلام" not in page
 
 
+def test_a_message_names_its_provider_and_links_its_campaign(english: Client, workspace: Workspace) -> None:
+    campaign = make_campaign(workspace, name="Autumn")
+    row = make_log(workspace, provider="melipayamak", campaign_id=campaign.pk)
+    html = english.get(reverse("sms:log", args=[row.pk])).content.decode()
+    assert "<bdi>Melipayamak</bdi>" in html
+    assert f'<a href="{reverse("campaigns:detail", args=[campaign.pk])}"><bdi>Autumn</bdi></a>' in html
+
+
 def test_delivery_reports_are_shown_as_the_provider_sent_them(english: Client, workspace: Workspace) -> None:
     row = make_log(workspace, "1" * 19)
     report = DeliveryReport(
@@ -219,3 +232,84 @@ def test_dates_are_jalali_in_persian(marketer: User, workspace: Workspace, clock
 
     assert "۱۴۰۵/۰۹/۰۹" in client_of(marketer).get(PAGE).content.decode()
     assert SmsLog.objects.count() == 1
+
+
+def test_line_and_code_narrow(english: Client, workspace: Workspace) -> None:
+    one = make_log(workspace, sender_number="50004001", error_code="7", status=SmsStatus.REJECTED)
+    make_log(workspace, sender_number="30001", error_code="35", status=SmsStatus.REJECTED)
+
+    assert shown(english, "?line=50004001") == {one.pk}
+    assert shown(english, "?line=۵۰۰۰۴۰۰۱") == {one.pk}
+    assert shown(english, "?code=7") == {one.pk}
+    assert shown(english, "?code=7&line=30001") == set()
+
+
+@pytest.mark.parametrize(
+    ("word", "sentence"),
+    [
+        ("35", "operator&#x27;s block list"), ("2", "off or out of reach"),
+        ("16", "did not reach the operator"), ("300", "filtered the message"),
+    ],
+)  # fmt: skip
+def test_an_undelivered_message_says_why_in_words(
+    english: Client, workspace: Workspace, word: str, sentence: str
+) -> None:
+    row = make_log(workspace, "1" * 19)
+    report = DeliveryReport(
+        provider_message_id="1" * 19, status=DELIVERY_CODES[word], provider_status=word, raw={}
+    )
+    ingest_reports(workspace.pk, [report])
+
+    assert sentence in english.get(PAGE).content.decode()
+    assert sentence in english.get(reverse("sms:log", args=[row.pk])).content.decode()
+
+
+def test_a_generic_report_may_say_why(workspace: Workspace) -> None:
+    row = make_log(workspace, "1" * 19)
+    raw = {"message_id": "1" * 19, "status": "failed", "reason": "unknown_number"}
+    report = DeliveryReport(
+        provider_message_id="1" * 19, status=DeliveryStatus.FAILED, provider_status="failed", raw=raw
+    )
+    ingest_reports(workspace.pk, [report])
+
+    row.refresh_from_db()
+    assert (row.status, row.error_code) == (SmsStatus.FAILED, "number_unknown")
+
+
+def test_delivery_after_all_takes_the_reason_away(workspace: Workspace) -> None:
+    row = make_log(workspace, "1" * 19)
+    for word in ("2", "1"):
+        report = DeliveryReport(
+            provider_message_id="1" * 19, status=DELIVERY_CODES[word], provider_status=word, raw={}
+        )
+        ingest_reports(workspace.pk, [report])
+
+    row.refresh_from_db()
+    assert (row.status, row.error_code) == (SmsStatus.DELIVERED, "")
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_the_messages_of_a_filter_can_be_downloaded(english: Client, workspace: Workspace, kind: str) -> None:
+    make_log(workspace, phone_number="09121111111", final_message="=1+1", status=SmsStatus.DELIVERED)
+    make_log(workspace, phone_number="09122222222", status=SmsStatus.FAILED)
+
+    response = english.get(f"/automation/sms-logs/export.{kind}?status=delivered")
+
+    body = b"".join(response) if response.streaming else response.content
+    rows = read_rows(body, kind)
+    assert [row[2] for row in rows[1:]] == ["09121111111"]
+    assert rows[1][4].endswith("=1+1")
+    assert rows[1][4].startswith("'")
+    audited = AuditRecord.objects.get(event="sms.logs_exported")
+    assert audited.new == {"format": kind, "status": "delivered"}
+
+
+def read_rows(body: bytes, kind: str) -> list[list[str]]:
+    if kind == "csv":
+        return list(csv.reader(io.StringIO(body.decode("utf-8-sig"))))
+    sheet = CalamineWorkbook.from_filelike(io.BytesIO(body)).get_sheet_by_index(0)
+    return [[str(cell) for cell in row] for row in sheet.to_python()]
+
+
+def test_an_unknown_kind_of_file_is_not_there(english: Client) -> None:
+    assert english.get("/automation/sms-logs/export.pdf").status_code == 404

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sms.parts import GSM_BASIC, GSM_EXTENSION, count_parts
+from sms.parts import GSM_BASIC, GSM_EXTENSION, count_parts, parts_of
 
 EMOJI = "😀"
 
@@ -98,3 +98,8 @@ def test_the_room_left_is_exact(text: str) -> None:
 @given(st.text(max_size=700), st.characters())
 def test_a_longer_text_is_never_cheaper(text: str, more: str) -> None:
     assert count_parts(text + more).parts >= count_parts(text).parts
+
+
+@given(st.text(alphabet="".join(sorted(GSM_BASIC)) + "€[~س`😀" * 8, max_size=400))
+def test_the_quick_count_says_the_same(text: str):
+    assert parts_of(text) == count_parts(text).parts

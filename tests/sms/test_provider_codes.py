@@ -7,20 +7,25 @@ import pytest
 from django.utils import translation
 
 from sms.providers.codes import CALL_FAULTS, HTTP_STATUS, HTTP_UNLISTED, UNLISTED, Meaning
+from sms.providers.console_sentences import CONSOLE_CODES
+from sms.providers.generic import GENERIC_CODES
 from sms.providers.melipayamak_codes import SEND_CODES
 from sms.reasons import explain
 from sms.types import Outcome
 
 # The provider's published and observed codes, and what each one does to a message.
 EXPECTED = {
-    Outcome.UNAVAILABLE: "0 2 5 9 10 12 -1 -3 -7 -108 -109 -110 -111 -112",
+    Outcome.UNAVAILABLE: "0 2 5 9 10 12 -1 -3 -4 -7 -108 -109 -110 -111 -112",
     Outcome.THROTTLED: "3 4 19",
     Outcome.NOT_SENT: "6 -6",
-    Outcome.REFUSED: "7 8 11 14 15 16 17 18 35 100 -2 -4 -5 -10",
+    Outcome.REFUSED: "7 8 11 14 15 16 17 18 35 100 -2 -5 -10",
     Outcome.IN_DOUBT: "1",
 }
-ALL_MEANINGS = [*SEND_CODES.values(), *CALL_FAULTS.values(), *HTTP_STATUS.values(), HTTP_UNLISTED, UNLISTED]
-PERSIAN = Path(__file__).resolve().parents[2] / "locale" / "fa" / "parts" / "sms.po"
+ALL_MEANINGS = [
+    *CONSOLE_CODES.values(), *GENERIC_CODES.values(), *CALL_FAULTS.values(), *HTTP_STATUS.values(),
+    HTTP_UNLISTED, UNLISTED,
+]  # fmt: skip
+PERSIAN = Path(__file__).resolve().parents[2] / "locale" / "fa" / "LC_MESSAGES" / "django.po"
 
 
 def test_every_known_code_has_exactly_one_outcome() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from melipayamak.sms.rest import Rest
+from melipayamak.sms.soap import Soap
 
 from sms.simulator.server import PASSWORD, USERNAME, Simulator
 from tests.sms.simulator_fixture import LINE
@@ -78,3 +79,22 @@ def test_a_wrong_password_is_answered_as_on_the_real_panel(client: Rest) -> None
     answer = client.__class__(USERNAME, "wrong").send("09123456789", LINE, "hello")
 
     assert answer == {"Value": "0", "RetStatus": 35, "StrRetStatus": "InvalidData"}
+
+
+@pytest.fixture
+def soap(simulator: Simulator, monkeypatch: pytest.MonkeyPatch) -> Soap:
+    monkeypatch.setattr(Soap, "PATH", simulator.url + "/post/%s.asmx?wsdl")
+    return Soap(USERNAME, PASSWORD)
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # the vendor's client leaves its sessions open
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_the_vendor_client_speaks_soap_to_it_too(soap: Soap, simulator: Simulator) -> None:
+    sent = soap.send("09123456789", LINE, "سلام دنیا")
+    shared = soap.send_by_base_number("علی;12", "09123456789", 4321)
+
+    assert [sent, shared] == [message.id for message in simulator.accepted()]
+    assert simulator.accepted()[1].text == "سلام علی، کد شما 12 است."
+    assert soap.is_delivered(sent) == "400"
+    assert soap.get_credit() == "100000"
+    assert [row.Body for row in soap.get_messages(2, 0, 10)][-1] == "سلام دنیا"

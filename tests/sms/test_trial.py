@@ -53,11 +53,7 @@ def test_the_row_is_on_record_before_the_provider_is_called(
 ) -> None:
     seen: list[str] = []
 
-    def look(account: ProviderAccount) -> _Broken:
-        seen.append(SmsLog.objects.get().status)
-        return _Broken()
-
-    monkeypatch.setattr("sms.trial.gateway_of", look)
+    monkeypatch.setattr("sms.channel.gateway_of", lambda account: _Broken(seen))
 
     with pytest.raises(RuntimeError):
         send()
@@ -67,7 +63,11 @@ def test_the_row_is_on_record_before_the_provider_is_called(
 
 
 class _Broken:
+    def __init__(self, seen: list[str]) -> None:
+        self._seen = seen
+
     def send(self, *args: object, **options: object) -> SendResult:
+        self._seen.append(SmsLog.objects.get().status)
         raise RuntimeError("killed")
 
 

@@ -147,7 +147,7 @@ def test_one_bad_report_does_not_spoil_the_others(workspace: Workspace, token: s
 
 def refusals(workspace: Workspace, token: str) -> Iterator[HttpResponse]:
     yield post("wrong-token-of-a-good-length", reports((ID, "sent")))
-    yield post(token, reports((ID, "sent")), provider="melipayamak")
+    yield post(token, reports((ID, "sent")), provider="kavenegar")
     yield post(token, reports((ID, "sent")), provider="nobody")
     yield post("x", b"{")
     yield post("%00" * 20, b"{")
@@ -340,3 +340,44 @@ def test_no_bytes_crash_the_parser(body: bytes) -> None:
 )
 def test_no_well_formed_body_is_a_server_error(token: str, document: dict[str, Any]) -> None:
     assert post(token, document).status_code in (200, 429)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        f'{{"recId": {ID}, "status": 1}}',
+        f'{{"RecId": "{ID}", "Status": "1"}}',
+        f'[{{"recId": "{ID}", "status": 1}}, {{"recId": "999", "status": 1}}]',
+        f'{{"recIds": ["{ID}"], "resultsAsCode": [1], "status": ""}}',
+        f"recId={ID}&status=1",
+    ],
+)
+def test_a_relay_may_post_the_panels_own_codes(workspace: Workspace, token: str, body: str) -> None:
+    row = make_log(workspace, ID)
+    kind = "application/json" if body[0] in "{[" else "application/x-www-form-urlencoded"
+
+    response = Client().post(f"/api/webhooks/sms/melipayamak/{token}", body, content_type=kind)
+
+    assert (response.status_code, response.content) == (200, b'{"ok":true}')
+    assert status_of(row) == SmsStatus.DELIVERED
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ("{", 400), ('"x"', 400), ("[1]", 400), ('{"recIds": ["1"], "resultsAsCode": []}', 400),
+        ("\xff", 400), ("[" * 50, 400), (json.dumps([{"recId": "1", "status": 1}] * 201), 422),
+        ('{"recId": null, "status": 1}', 200), ('{"recId": "1", "status": 777}', 200), ("{}", 200),
+    ],
+)  # fmt: skip
+def test_what_is_no_report_of_the_panel_changes_nothing(
+    workspace: Workspace, token: str, body: str, status: int
+) -> None:
+    row = make_log(workspace, ID)
+
+    response = Client().post(
+        f"/api/webhooks/sms/melipayamak/{token}", body.encode("latin-1"), content_type="application/json"
+    )
+
+    assert response.status_code == status
+    assert status_of(row) == SmsStatus.SUBMITTED

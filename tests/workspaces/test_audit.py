@@ -9,7 +9,7 @@ from uuid import UUID
 
 import pytest
 from django.test import Client
-from django.utils import translation
+from django.utils import timezone, translation
 from django.utils.translation import gettext_noop
 
 from core.tenancy import HistoryIsAppendOnly, WorkspaceRequired
@@ -169,8 +169,35 @@ def test_a_line_tells_before_and_after_in_words(workspace: Workspace, owner: Use
     ]
 
 
+@pytest.mark.parametrize(
+    ("entity", "key", "stored", "shown"),
+    [
+        ("campaigns.campaign", "status", "active", "در حال اجرا"),
+        ("automation.workflow", "status", "active", "منتشرشده"),
+        ("targets.target", "priority", "high", "زیاد"),
+        ("blacklist.blacklistentry", "reason", "opt_out", "درخواست لغو"),
+        ("campaigns.campaign", "daily_limit", 1200, "۱٬۲۰۰"),
+        ("campaigns.campaign", "starts_at", "2026-11-30T05:30:00Z", "۱۴۰۵/۰۹/۰۹، ۰۹:۰۰"),
+        ("automation.dailycounter", "day", "2026-11-30", "۱۴۰۵/۰۹/۰۹"),
+        ("targets.target", "ids", [12000], "12000"),
+        ("targets.target", "name", "active", "active"),
+    ],
+)
+def test_stored_words_numbers_and_moments_are_shown_as_people_write_them(
+    workspace: Workspace, entity: str, key: str, stored: object, shown: str
+) -> None:
+    row = make_audit_record(workspace, entity_type=entity, new={key: stored})
+    with translation.override("fa"), timezone.override("Asia/Tehran"):
+        assert audit_page.line(row).changes[0].new == shown
+
+
 def test_an_event_of_an_older_release_is_shown_by_its_key(workspace: Workspace) -> None:
     assert audit_page.line(make_audit_record(workspace, event="gone.event")).label == "gone.event"
+
+
+def test_what_an_entry_is_about_is_no_change(workspace: Workspace) -> None:
+    row = make_audit_record(workspace, old={"step": "Hello"}, new={"step": "Hello", "name": "Hello"})
+    assert [change.same for change in audit_page.line(row).changes] == [True, False]
 
 
 def test_a_long_value_is_cut_on_the_page(workspace: Workspace) -> None:

@@ -13,6 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import close_old_connections
 
 from automation.runtime.tick import TICK_SECONDS, TickReport, run_tick
+from core import installation
 from core.queue import queue
 
 DRAIN_SECONDS = 55.0
@@ -47,6 +48,8 @@ class Command(BaseCommand):
         report = run_tick(seconds=5.0 if options["drain"] else TICK_SECONDS)
         worked = queue().drain(seconds=DRAIN_SECONDS - report.seconds) if options["drain"] else None
         self._print(report, worked, as_json=options["json"])
+        if refused := installation.refusal():
+            raise CommandError(f"Nothing is sent from this database ({refused}): see {installation.COMMAND}.")
         if report.undispatched:
             sys.exit(3)
 

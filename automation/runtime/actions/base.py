@@ -5,29 +5,27 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
-from automation.models import WorkflowExecution
 from automation.runtime.policy import RunPolicy
+from automation.runtime.rows import Row
 from automation.runtime.subjects import Subject
 from engine.types import ActionResult, Facts, Perform
 
+RECONCILE = "reconcile"  # reason of a wait for what the outside says of an attempt already made
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+
+class Step(NamedTuple):
     """One execution that stands at an action."""
 
-    execution: WorkflowExecution
+    id: int  # the execution's
+    execution: Row
     perform: Perform
     node_id: int
     subject: Subject
     facts: Facts
     policy: RunPolicy
-
-    @property
-    def id(self) -> int:
-        return self.execution.pk
 
 
 @dataclass(slots=True, kw_only=True)

@@ -10,22 +10,27 @@ from typing import Any
 from uuid import UUID
 
 from automation import counters
-from automation.action_specs.send_sms import SUBTYPE, SendSmsConfig, read
+from automation.action_specs.send_sms import SUBTYPE
 from automation.counters import RunPolicyKey
-from automation.runtime import guards
+from automation.runtime import guards, message_checks
+from automation.runtime.actions import kept_sms, reconcile
 from automation.runtime.actions.base import Reserved, Step
-from automation.runtime.policy import RunPolicy
+from automation.runtime.sms_config import config_of
 from automation.runtime.sms_guards import SMS_GUARDS
+from automation.runtime.sms_route import way_of
+from automation.runtime.spool import Fact
 from automation.states import ExecutionEventType
 from core.failpoints import failpoint
 from core.phones import mobile_or_none
 from engine.text import Text, parse_text, render
 from engine.types import ActionResult, ActionStatus
 from sms import breaker, sending
-from sms.channel import Account, Channel
+from sms import queries as sms_queries
+from sms.channel import Channel
 from sms.models import SmsStatus
-from sms.parts import count_parts
+from sms.parts import parts_of
 from sms.sending import Answer, Attempt, Draft, StepKey
+from sms.usage import ledger
 
 IN_FLIGHT_PAUSE = timedelta(minutes=1)
 Notes = dict[int, list[tuple[str, Mapping[str, Any]]]]
@@ -45,12 +50,14 @@ class SendSms:
         done = Reserved()
         history = sending.attempts_of([_key(step) for step in steps])
         open_steps = _settle_leftovers(steps, history, done, now)
-        stopped = guards.ask(SMS_GUARDS, open_steps, now)
+        with sms_queries.one_moment():
+            stopped = guards.ask(SMS_GUARDS, open_steps, now)
+            channel = Channel.load(open_steps[0].policy.workspace_id) if open_steps else None
         refused = [_blocked_draft(s, history, r) for s in open_steps if (r := stopped.get(s.id))]
-        done.results |= stopped
-        channel = Channel.load(open_steps[0].policy.workspace_id) if open_steps else None
+        done.results |= {s.id: _said_of(s, stopped[s.id]) for s in open_steps if s.id in stopped}
         passing = [step for step in open_steps if step.id not in stopped]
-        drafts = [] if channel is None else [_draft(step, history, channel) for step in passing]
+        drafts = [] if channel is None else [_draft(step, history, channel, now) for step in passing]
+        drafts = [] if channel is None else message_checks.ask(drafts, passing, channel, done, now)
         ready = [draft for draft in drafts if draft.status == SmsStatus.SENDING]
         ready = _one_trial(ready, done, now)
         granted = _reserve_budget(passing, ready, done, now)
@@ -88,6 +95,16 @@ class SendSms:
         counters.give_back(units)
         return notes
 
+    def facts(self, answers: Sequence[Answer]) -> list[Fact]:
+        return kept_sms.facts(answers)
+
+    def settle(self, facts: Sequence[Fact], token: UUID, now: datetime) -> tuple[list[Fact], Notes]:
+        ready, later = kept_sms.sort(facts, token)
+        notes = self.record(ready, {}, now) if ready else {}
+        # What is kept names neither text nor line: the ledger reads them from the messages.
+        ledger.enter_messages(answer.attempt.log_id for answer in ready)
+        return later, notes
+
 
 def _key(step: Step) -> StepKey:
     return StepKey(step.id, step.perform.position.cycle, step.node_id)
@@ -99,6 +116,7 @@ def _settle_leftovers(
     """A step that left an attempt behind is never sent again: the attempt's own status decides."""
     open_steps: list[Step] = []
     unfinished: list[int] = []
+    askable = reconcile.Askable(past.account_id for past in history.values())
     for step in steps:
         past = history.get(_key(step))
         if past is None or not past.decided:
@@ -107,28 +125,32 @@ def _settle_leftovers(
         if past.in_flight_id:
             unfinished.append(past.in_flight_id)
             done.note(step.id, ExecutionEventType.SMS_ATTEMPT, _interrupted(past.in_flight_id))
-        accepted = past.accepted and not past.in_flight_id
-        done.results[step.id] = ActionResult(
-            status=ActionStatus.SUCCESS if accepted else _unknown_status(step.policy),
-            reason="unknown_outcome",
-        )
+        if past.accepted and not past.in_flight_id:
+            done.results[step.id] = ActionResult(status=ActionStatus.SUCCESS, reason="unknown_outcome")
+        else:
+            done.results[step.id] = reconcile.left_behind(step.policy, past, askable, now)
     sending.close_unfinished(unfinished, now)
-    return open_steps
+    return reconcile.try_again(open_steps, history, _key, done, now)
 
 
 def _interrupted(log_id: int) -> Mapping[str, Any]:
     return {"status": SmsStatus.UNKNOWN, "sms_log_id": log_id}
 
 
-def _unknown_status(policy: RunPolicy) -> ActionStatus:
-    return ActionStatus.HELD if policy.on_unknown == "hold" else ActionStatus.UNKNOWN
+def _said_of(step: Step, result: ActionResult) -> ActionResult:
+    """A blocked number ends a list campaign for the person; in a journey the later steps still make sense."""
+    if result.status is ActionStatus.BLOCKED and step.policy.kind == "journey":
+        return ActionResult(status=ActionStatus.SKIPPED, reason=result.reason)
+    return result
 
 
 def _blocked_draft(step: Step, history: sending.History, result: ActionResult) -> Draft | None:
-    """A blocked number leaves a row that says so; a deferral leaves none."""
-    if result.status is not ActionStatus.BLOCKED:
-        return None
-    return _empty_draft(step, history, SmsStatus.BLACKLISTED, "blacklisted")
+    """A blocked number or a message that comes too late leaves a row that says so; a deferral leaves none."""
+    if result.status is ActionStatus.BLOCKED:
+        return _empty_draft(step, history, SmsStatus.BLACKLISTED, "blacklisted")
+    if result.status is ActionStatus.SKIPPED:
+        return _empty_draft(step, history, SmsStatus.EXPIRED, result.reason)
+    return None
 
 
 def _empty_draft(step: Step, history: sending.History, status: str, code: str, detail: str = "") -> Draft:
@@ -136,14 +158,14 @@ def _empty_draft(step: Step, history: sending.History, status: str, code: str, d
         step=_key(step), workflow_id=step.policy.workflow_id, campaign_id=step.policy.campaign_id,
         subject_type=step.execution.subject_type, subject_id=step.execution.subject_id,
         attempt_number=history.next_attempt(_key(step)), status=status,
-        phone=step.subject.contacts.get("sms", ""), template=read(step.perform.config).body,
+        phone=step.subject.contacts.get("sms", ""), template=config_of(step).body,
         error_code=code, error_message=detail,
     )  # fmt: skip
 
 
-def _draft(step: Step, history: sending.History, channel: Channel) -> Draft:
+def _draft(step: Step, history: sending.History, channel: Channel, now: datetime) -> Draft:
     """The message as it would leave now, from the person's live data; or a row that says why it cannot."""
-    config = read(step.perform.config)
+    config = config_of(step)
     phone = mobile_or_none(step.subject.contacts.get("sms", ""))
     if phone is None:
         return _empty_draft(step, history, SmsStatus.SKIPPED, "no_mobile")
@@ -156,18 +178,16 @@ def _draft(step: Step, history: sending.History, channel: Channel) -> Draft:
     text = channel.compose(rendered.text, append_opt_out=config.append_opt_out)
     if not text:
         return _empty_draft(step, history, SmsStatus.SKIPPED, "empty_text")
-    account = channel.account(config.provider)
+    way = way_of(channel, config, text, history.get(_key(step)), now)
+    if way.refused:
+        return _empty_draft(step, history, SmsStatus.SKIPPED, way.refused)
     return Draft(
         step=_key(step), workflow_id=step.policy.workflow_id, campaign_id=step.policy.campaign_id,
         subject_type=step.execution.subject_type, subject_id=step.execution.subject_id,
         attempt_number=history.next_attempt(_key(step)), status=SmsStatus.SENDING, phone=phone,
         template=config.body, text=text,
-        parts=count_parts(text).parts, account=account, sender=_sender(config, account),
+        parts=parts_of(text), account=way.account, sender=way.sender, has_next=way.has_next,
     )  # fmt: skip
-
-
-def _sender(config: SendSmsConfig, account: Account | None) -> str:
-    return config.sender or (account.default_line if account else "")
 
 
 def _one_trial(drafts: Sequence[Draft], done: Reserved, now: datetime) -> list[Draft]:
@@ -262,7 +282,7 @@ def _collect(
             continue
         policy = policies[draft.step.execution_id]
         attempt.budget = (RunPolicyKey.of(policy), policy.day(now))
-        attempt.hold_unknown = policy.on_unknown == "hold"
+        attempt.on_unknown = policy.on_unknown
         done.calls.append(attempt)
     _put_off(lost, steps, done, now)
     sent = {draft.step for draft in granted}
@@ -283,6 +303,9 @@ def _collect(
 
 def _result(answer: Answer, now: datetime) -> ActionResult:
     code = answer.result.code
+    if answer.attempt.draft.has_next and answer.result.outcome.surely_not_sent:
+        # The next visit is an attempt of its own, by the account that stands in.
+        return ActionResult(status=ActionStatus.DEFERRED, reason="provider", until=now)
     match answer.fate:
         case sending.Fate.ACCEPTED:
             return ActionResult(status=ActionStatus.SUCCESS)
@@ -293,8 +316,7 @@ def _result(answer: Answer, now: datetime) -> ActionResult:
         case sending.Fate.CHANNEL_CLOSED:
             return ActionResult(status=ActionStatus.DEFERRED, reason="provider", until=answer.reopens_at(now))
         case sending.Fate.IN_DOUBT:
-            status = ActionStatus.HELD if answer.attempt.hold_unknown else ActionStatus.UNKNOWN
-            return ActionResult(status=status, reason="unknown_outcome")
+            return reconcile.in_doubt(answer, now)
 
 
 def _line(answer: Answer) -> Mapping[str, Any]:

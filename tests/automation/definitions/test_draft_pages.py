@@ -8,8 +8,8 @@ import pytest
 from django.urls import reverse
 
 from automation import publishing
-from automation.builder.drafts import Base
-from automation.models import Workflow, WorkflowEdge, WorkflowNode, WorkflowVersion
+from automation.builder.claiming import Base
+from automation.models import WorkflowEdge, WorkflowNode, WorkflowVersion
 from sms.models import ProviderAccount, SmsSettings
 from workspaces.models import AuditRecord
 
@@ -87,7 +87,7 @@ def test_branches_are_nested_lists(workspace, owner, english):
 
     assert page.count('class="branch"') == 2
     assert page.count("<ol") == page.count("</ol>") == 3
-    assert page.count('<li class="step">') == 7
+    assert page.count('<li class="step"') == 7
     assert "Status is one of “Interested”, “Converted”" in page
 
 
@@ -104,7 +104,7 @@ def test_a_graph_that_is_no_list_has_no_buttons(workflow, draft, english):
     step = english.get(url("step", workflow.pk, send_key(draft))).content.decode()
 
     assert "The step list cannot show a path for failures." in page
-    assert url("add-step", workflow.pk) not in page
+    assert "data-insert-at" not in page
     assert "btn-primary" not in step.split('id="step-form"')[1].split("</form>")[0]
 
 
@@ -378,87 +378,6 @@ def test_a_damaged_revision_counts_as_an_old_one(workflow, draft, english, base)
     )
 
 
-# Adding and removing
-
-
-def chain(workflow: Workflow) -> list[str]:
-    version = WorkflowVersion.objects.get(workflow=workflow, status="draft")
-    follows = dict(
-        WorkflowEdge.objects.filter(version=version, port="default").values_list("from_node_id", "to_node_id")
-    )
-    rows = {node.pk: node for node in version.nodes.all()}
-    at = next(node.pk for node in rows.values() if node.type == "start")
-    found = [rows[at].subtype]
-    while at in follows:
-        at = follows[at]
-        found.append(rows[at].subtype)
-    return found
-
-
-def test_an_empty_workflow_grows_step_by_step(workspace, owner, english):
-    workflow = publishing.create_workflow(name="w", template_key=None, user=owner)
-    draft = WorkflowVersion.objects.get(workflow=workflow)
-    start = draft.nodes.get(type="start")
-    for kind in ("wait", "send_sms"):
-        draft.refresh_from_db()
-        typed = {"base": str(Base.of(draft)), "source": start.node_key, "port": "default", "kind": kind}
-        answer = english.post(url("add-step", workflow.pk), typed)
-        assert answer.status_code == 302
-
-    assert chain(workflow) == ["manual", "send_sms", "duration", "complete"]
-    assert "/builder/steps/n_" in answer.headers["Location"]
-
-
-def test_a_step_is_taken_out_and_the_rest_closes_up(workflow, draft, english):
-    second = nodes(draft, "send_sms")[1]
-    english.post(url("remove-step", workflow.pk, second.node_key), {"base": str(Base.of(draft))})
-
-    assert chain(workflow) == ["manual", "send_sms", "duration", "duration", "send_sms", "complete"]
-    assert AuditRecord.objects.get(event="workflow.step_removed").old["body"] == second.config["body"]
-
-
-def test_the_end_stays(workflow, draft, english):
-    end = nodes(draft, "complete")[0]
-    answer = english.post(url("remove-step", workflow.pk, end.node_key), {"base": str(Base.of(draft))})
-
-    assert answer.status_code == 409
-    assert chain(workflow)[-1] == "complete"
-
-
-@pytest.mark.parametrize(
-    ("typed", "status"),
-    [
-        ({"kind": "teleport"}, 422),
-        ({"port": "failure"}, 422),
-        ({"kind": "end"}, 409),
-        ({"source": "n_000000"}, 404),
-        ({"base": "1.9"}, 409),
-    ],
-)
-def test_what_cannot_be_added_is_refused_on_the_step_list(workflow, draft, english, typed, status):
-    start = draft.nodes.get(type="start")
-    good = {"base": str(Base.of(draft)), "source": start.node_key, "port": "default", "kind": "wait"}
-    answer = english.post(url("add-step", workflow.pk), good | typed)
-
-    assert answer.status_code == status
-    assert draft.nodes.count() == 7
-
-
-def test_a_branch_that_lost_its_end_gets_a_new_one(workspace, owner, english):
-    workflow = publishing.create_workflow(name="w", template_key="welcome_and_reminder", user=owner)
-    draft = WorkflowVersion.objects.get(workflow=workflow)
-    ask = draft.nodes.get(type="condition")
-    edge = WorkflowEdge.objects.get(from_node=ask, port="yes")
-    end = edge.to_node
-    edge.delete()
-    end.delete()
-    assert "Add after this: an end" in english.get(url("builder", workflow.pk)).content.decode()
-    typed = {"base": str(Base.of(draft)), "source": ask.node_key, "port": "yes", "kind": "end"}
-    english.post(url("add-step", workflow.pk), typed)
-
-    assert publishing.publish(workflow, user=owner).status == "published"
-
-
 # Settings
 
 
@@ -581,11 +500,11 @@ def test_pages_of_a_draft_cost_the_same_whatever_its_size(
 ):
     workflow = publishing.create_workflow(name="w", template_key=None, user=owner)
     draft = WorkflowVersion.objects.get(workflow=workflow)
-    start = draft.nodes.get(type="start")
+    start = draft.nodes.get(type="start").node_key
     for _number in range(count):
         draft.refresh_from_db()
-        typed = {"base": str(Base.of(draft)), "source": start.node_key, "port": "default", "kind": "send_sms"}
-        english.post(url("add-step", workflow.pk), typed)
+        typed = {"base": str(Base.of(draft)), "at": f"{start}.default.0", "do": "insert:send_sms"}
+        english.post(url("change", workflow.pk), typed)
     with django_assert_max_num_queries(13):
         english.get(url("builder", workflow.pk))
     with django_assert_max_num_queries(13):

@@ -35,10 +35,10 @@ def test_a_new_action_is_offered_checked_and_compiled(workspace, owner, greet, e
     draft = WorkflowVersion.objects.get(workflow=workflow)
     start = draft.nodes.get(type="start")
     page = english.get(f"/automation/workflows/{workflow.pk}/builder").content.decode()
-    assert "Add after this: Greet" in page
+    assert "Greet" in page
     english.post(
-        f"/automation/workflows/{workflow.pk}/builder/add",
-        {"base": "1.0", "source": start.node_key, "port": "default", "kind": "greet"},
+        f"/automation/workflows/{workflow.pk}/builder/change",
+        {"base": "1.0", "at": f"{start.node_key}.default.0", "do": "insert:greet"},
     )
     version = publishing.publish(workflow, user=owner)
 

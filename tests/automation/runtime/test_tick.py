@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import itertools
 import json
 from datetime import timedelta
 from io import StringIO
+from types import SimpleNamespace
 
 import pytest
 from django.core.management import call_command
@@ -11,6 +13,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from automation.models import AutomationSettings, WorkflowExecution
+from automation.runtime import tick
 from automation.runtime.tick import run_tick
 from automation.states import ExecutionStatus
 from core.heartbeat import last_beat
@@ -106,6 +109,24 @@ def test_a_closed_window_does_not_hold_light_steps(clock: MovableClock):
     scenario.settle()
     clock.advance(hours=10)
     assert scenario.tick().claimed_light == 1
+
+
+def test_a_tick_whose_time_is_over_leaves_the_rest_of_a_campaign_to_the_next(
+    dispatched: list[list[int]], monkeypatch: pytest.MonkeyPatch
+):
+    scenario = Scenario(people=3)
+    seconds = itertools.count(step=30)
+    monkeypatch.setattr(tick, "time", SimpleNamespace(monotonic=lambda: float(next(seconds))))
+    monkeypatch.setattr(tick, "CLAIM_BATCH", 1)
+    assert scenario.tick().claimed == 1
+    assert scenario.statuses() == {"queued": 1, "active": 2}
+
+
+def test_claims_of_one_campaign_leave_less_of_the_shops_limit_to_the_next(dispatched: list[list[int]]):
+    first, second = Scenario(people=3), Scenario(people=3)
+    AutomationSettings.objects.update(global_daily_limit=4)
+    assert first.tick().claimed == 4
+    assert (first.statuses(), second.statuses()) == ({"queued": 3}, {"queued": 1, "active": 2})
 
 
 def test_a_light_round_takes_at_most_five_hundred(dispatched: list[list[int]]):

@@ -1,0 +1,180 @@
+"""What the rule editor's templates draw: each group and rule with its names, choices and labels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any, Literal
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
+
+from automation import registry
+from automation.builder.describing import condition, number
+from automation.builder.rules import LISTS, MAX_DEPTH, NO_VALUE, OPERATORS, Group, Rule
+from core.formfields import JalaliDateInput
+from engine.types import FieldType
+
+Widget = Literal["none", "text", "number", "date", "choice", "choices", "raw"]
+OPERATOR_LABELS = {
+    "=": pgettext_lazy("comparison", "is"),
+    "!=": pgettext_lazy("comparison", "is not"),
+    "<": pgettext_lazy("comparison", "is less than"),
+    "<=": pgettext_lazy("comparison", "is at most"),
+    ">": pgettext_lazy("comparison", "is more than"),
+    ">=": pgettext_lazy("comparison", "is at least"),
+    "in": pgettext_lazy("comparison", "is one of"),
+    "not_in": pgettext_lazy("comparison", "is none of"),
+    "contains": pgettext_lazy("comparison", "contains"),
+    "is_null": pgettext_lazy("comparison", "is empty"),
+    "is_not_null": pgettext_lazy("comparison", "is filled in"),
+}
+DATE_LABELS = {
+    "<": pgettext_lazy("comparison", "is before"),
+    "<=": pgettext_lazy("comparison", "is on or before"),
+    ">": pgettext_lazy("comparison", "is after"),
+    ">=": pgettext_lazy("comparison", "is on or after"),
+}
+SPACES = {
+    "target": gettext_lazy("The person"),
+    "execution": gettext_lazy("The way through the workflow"),
+    "campaign": gettext_lazy("The campaign"),
+    "event": gettext_lazy("The event"),
+}
+_MOMENTS = (FieldType.DATE, FieldType.DATETIME)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Option:
+    value: str
+    label: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuleRow:
+    """One rule: `name` is the prefix of its fields, `path` what the buttons call it, `ordinal` its number."""
+
+    name: str
+    path: str
+    ordinal: str
+    fields: Sequence[tuple[str, Sequence[Option]]]
+    operators: Sequence[Option]
+    widget: Widget
+    value: str = ""
+    choices: Sequence[Option] = ()
+    words: str = ""
+    is_group: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRow:
+    name: str
+    path: str
+    op: str
+    is_negated: bool
+    parts: Sequence[RuleRow | GroupRow]
+    depth: int
+    is_group: bool = True
+
+    @property
+    def may_nest(self) -> bool:
+        return self.depth < MAX_DEPTH
+
+
+def rows(group: Group, prefix: str, timezone: str) -> GroupRow:
+    """The whole editor of one condition, for fields that begin with `prefix`."""
+    return _group(group, prefix, "", 0, timezone)
+
+
+def _group(group: Group, name: str, path: str, depth: int, timezone: str) -> GroupRow:
+    parts: list[RuleRow | GroupRow] = []
+    for index, part in enumerate(group.parts):
+        inner, place = f"{name}.{index}", f"{path}-{index}" if path else str(index)
+        if isinstance(part, Group):
+            parts.append(_group(part, inner, place, depth + 1, timezone))
+        else:
+            parts.append(_rule(part, inner, place))
+    return GroupRow(name=name, path=path, op=group.op, is_negated=group.is_negated, parts=parts, depth=depth)
+
+
+def _rule(rule: Rule, name: str, path: str) -> RuleRow:
+    about: dict[str, Any] = {"name": name, "path": path, "ordinal": number(int(path.split("-")[-1]) + 1)}
+    if rule.raw is not None:
+        words = condition({"root": dict(rule.raw)})
+        raw = json.dumps(dict(rule.raw))
+        return RuleRow(fields=(), operators=(), widget="raw", value=raw, words=words, **about)
+    known = next((field for field in registry.fields() if field.name == rule.field), None)
+    kind = known.type if known else None
+    operator = rule.operator or (OPERATORS[kind][0] if kind else "=")
+    values = dict(known.values) if known else {}
+    if kind is FieldType.BOOL:
+        values = {"true": _("yes"), "false": _("no")}
+    if values:  # words that the set no longer has are shown too, and kept
+        values |= {word: word for word in rule.value if word not in values}
+    return RuleRow(
+        fields=_fields(rule.field),
+        operators=_operators(kind, operator),
+        widget=_widget(kind, operator, bool(values)) if rule.field else "none",
+        value=_shown(rule, kind, operator),
+        choices=[Option(value=v, label=str(text), is_chosen=v in rule.value) for v, text in values.items()],
+        **about,
+    )
+
+
+def _widget(kind: FieldType | None, operator: str, has_choices: bool) -> Widget:
+    if operator in NO_VALUE:
+        return "none"
+    if has_choices and operator != "contains":
+        return "choices" if operator in LISTS else "choice"
+    if kind in _MOMENTS and operator not in LISTS:
+        return "date"
+    return "number" if kind is FieldType.NUMBER and operator not in LISTS else "text"
+
+
+def _operators(kind: FieldType | None, chosen: str) -> list[Option]:
+    allowed = list(OPERATORS[kind]) if kind else ["="]
+    words = OPERATOR_LABELS | (DATE_LABELS if kind in _MOMENTS else {})
+    if chosen not in allowed:
+        allowed.append(chosen)
+    return [
+        Option(value=word, label=str(words.get(word, word)), is_chosen=word == chosen) for word in allowed
+    ]
+
+
+def _fields(chosen: str) -> list[tuple[str, Sequence[Option]]]:
+    groups: dict[str, list[Option]] = {}
+    for field in registry.fields():
+        space = str(SPACES.get(field.name.partition(".")[0], field.name.partition(".")[0]))
+        option = Option(value=field.name, label=str(field.label), is_chosen=field.name == chosen)
+        groups.setdefault(space, []).append(option)
+    if chosen and chosen not in registry.field_types():
+        groups[_("Unknown")] = [Option(value=chosen, label=chosen, is_chosen=True)]
+    return list(groups.items())
+
+
+def _shown(rule: Rule, kind: FieldType | None, operator: str) -> str:
+    """The value as a person types it: dates in the reader's calendar, lists with commas."""
+    if operator in LISTS:
+        return _(", ").join(rule.value)
+    text = rule.value[0] if rule.value else ""
+    if kind not in _MOMENTS:
+        return text
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    shown: Any = moment if "T" in text else date(moment.year, moment.month, moment.day)
+    return JalaliDateInput().format_value(shown) or text
+
+
+def count_in_words(group: Group) -> str:
+    """How many questions a condition asks."""
+    count = sum(_leaves(part) for part in group.parts)
+    return ngettext("%(n)s question", "%(n)s questions", count) % {"n": number(count)}
+
+
+def _leaves(part: Rule | Group) -> int:
+    return 1 if isinstance(part, Rule) else sum(_leaves(one) for one in part.parts)

@@ -1,0 +1,1 @@
+"""Messages that people send to our lines: taken in, understood, and acted upon."""

@@ -1,0 +1,241 @@
+"""A provider that a customer describes in a form: where to send, what to send, and how to read the answer.
+
+Whatever the description does not settle leaves the message in doubt. A description can not make a message
+leave twice: there is one request, and only answers that the customer listed as "not taken" are tried again.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import quote, urlencode, urlsplit
+
+from django.utils.translation import gettext_lazy as _
+
+from sms.providers.codes import CodeTable, Meaning, http_code, meaning_of
+from sms.providers.http import CallFault, Channel, Reply
+from sms.providers.masking import masked
+from sms.providers.melipayamak_slots import body_of, secrets_of
+from sms.types import CreditResult, DeliveryReport, OutboundSms, Outcome, SendResult
+
+SEALED: Final = ("fields", "headers")  # parts of a description that people write their keys straight into
+METHODS: Final = ("post_form", "post_json", "get")
+MESSAGE_WORDS: Final = frozenset({"to", "to98", "to_plus", "text", "sender", "reference"})
+SECRET_WORDS: Final = frozenset({"username", "password"})
+PLACEHOLDER: Final = re.compile(r"\{([a-z_0-9]{1,20})\}")
+# What the customer may say of a code of the provider, and under which word it is stored.
+MAPPED: Final[Mapping[str, Outcome]] = {
+    "refused": Outcome.REFUSED,
+    "not_sent": Outcome.NOT_SENT,
+    "unavailable": Outcome.UNAVAILABLE,
+    "throttled": Outcome.THROTTLED,
+}
+GENERIC_CODES: CodeTable = {
+    "mapped_refused": Meaning(Outcome.REFUSED, _("The provider refused the message.")),
+    "mapped_not_sent": Meaning(
+        Outcome.NOT_SENT, _("The provider did not take the message; nothing was sent.")
+    ),
+    "mapped_unavailable": Meaning(
+        Outcome.UNAVAILABLE, _("The provider takes no messages of this account. Look at its panel.")
+    ),
+    "mapped_throttled": Meaning(
+        Outcome.THROTTLED, _("A limit of the provider is reached; nothing was sent.")
+    ),
+}
+
+_ID = re.compile(r"[A-Za-z0-9._:-]{1,40}")
+_HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,60}")
+# Ours to set: a second one could split the request or send it to another host.
+CLOSED_HEADERS: Final = frozenset(
+    {"host", "content-length", "content-type", "transfer-encoding", "connection", "upgrade", "expect", "te"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GenericConfig:
+    """The description. `fields` and `headers` are templates by name; `codes` says what a code means. The
+    path and query of `url` may name the user name and the password too: many providers want a key there.
+
+    A message is accepted when the answer has `success_value` at `success_path`; without that rule, when it
+    has an id at `id_path`. One of the two is needed. Paths are names and places joined by dots.
+    """
+
+    url: str
+    method: str = "post_form"
+    fields: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    success_path: str = ""
+    success_value: str = ""
+    id_path: str = ""
+    code_path: str = ""
+    codes: Mapping[str, str] = field(default_factory=dict)
+    username: str = field(default="", repr=False)
+    password: str = field(default="", repr=False)
+    sender: str = ""
+    public_only: bool = True
+
+    def __post_init__(self) -> None:
+        """Raises ValueError for a description that can not be followed."""
+        wrong = (
+            self.method not in METHODS
+            or not (self.success_path or self.id_path)
+            or not set(self.codes.values()) <= set(MAPPED)
+            or any(not header_allowed(name) for name in self.headers)
+            or any(set(PLACEHOLDER.findall(value)) - SECRET_WORDS for value in self.headers.values())
+        )
+        if wrong:
+            raise ValueError("the description of the provider is incomplete")
+
+
+def header_allowed(name: str) -> bool:
+    """Whether a customer may set the header."""
+    return bool(_HEADER_NAME.fullmatch(name)) and name.lower() not in CLOSED_HEADERS
+
+
+class GenericGateway:
+    """See `SmsGateway`. Knows no delivery reports but those the provider posts, no credit and no lines."""
+
+    key = "generic"
+
+    def __init__(self, config: GenericConfig) -> None:
+        parts = urlsplit(config.url)
+        self._config = config
+        self._channel = Channel(f"{parts.scheme}://{parts.netloc}", public_only=config.public_only)
+        own = {
+            "username": quote(config.username, safe="", errors="replace"),
+            "password": quote(config.password, safe="", errors="replace"),
+        }
+        self._path = _filled(parts.path or "/", own)
+        self._query = _filled(parts.query, own)
+
+    def send(self, sms: OutboundSms, *, deadline_s: float) -> SendResult:
+        sender = sms.sender or self._config.sender
+        if not sender:
+            return SendResult(outcome=Outcome.UNAVAILABLE, code="no_sender")
+        words = self._words(sms, sender)
+        fields = {name: _filled(value, words) for name, value in self._config.fields.items()}
+        headers = {name: _filled(value, words) for name, value in self._config.headers.items()}
+        verb, path, body, kind = self._request(fields)
+        headers = {"User-Agent": "Peyk", **headers, **({"Content-Type": kind} if kind else {})}
+        if any(not _sound(value) for value in headers.values()):
+            return SendResult(outcome=Outcome.UNAVAILABLE, code="not_configured")
+        reply = self._channel.request(verb, path, body, headers, deadline_s=deadline_s)
+        secrets = secrets_of([sms], [self._config.username, self._config.password, words["to98"]])
+        return read_send(reply, self._config, secrets=secrets)
+
+    def deliveries(self, ids: Sequence[str]) -> list[DeliveryReport]:  # noqa: ARG002  # the contract's shape
+        return []
+
+    def credit(self) -> CreditResult:
+        return CreditResult(outcome=Outcome.REFUSED, code="not_offered")
+
+    def lines(self) -> list[str]:
+        return []
+
+    def _words(self, sms: OutboundSms, sender: str) -> dict[str, str]:
+        national = sms.to[1:] if sms.to.startswith("0") else sms.to
+        return {
+            "to": sms.to,
+            "to98": f"98{national}",
+            "to_plus": f"+98{national}",
+            "text": sms.text,
+            "sender": sender,
+            "reference": sms.reference,
+            "username": self._config.username,
+            "password": self._config.password,
+        }
+
+    def _request(self, fields: Mapping[str, str]) -> tuple[str, str, bytes | None, str]:
+        """The verb, the path with its query, the body and its type."""
+        path = f"{self._path}?{self._query}" if self._query else self._path
+        if self._config.method == "post_json":
+            body = json.dumps(_nested(fields), ensure_ascii=False).encode("utf-8", "replace")
+            return "POST", path, body, "application/json; charset=utf-8"
+        form = urlencode(fields, errors="replace")
+        if self._config.method == "post_form":
+            return "POST", path, form.encode(), "application/x-www-form-urlencoded"
+        return "GET", f"{path}{'&' if self._query else '?'}{form}", None, ""
+
+
+def _filled(template: str, words: Mapping[str, str]) -> str:
+    """The template with its placeholders replaced, once: what is put in is not looked at again."""
+    return PLACEHOLDER.sub(lambda found: words.get(found[1], found[0]), template)
+
+
+def _sound(header: str) -> bool:
+    return header.isascii() and header.isprintable()
+
+
+def _nested(fields: Mapping[str, str]) -> dict[str, object]:
+    """`a.b = x` as an object in an object, `a[] = x` as a list of one."""
+    document: dict[str, object] = {}
+    for name, value in fields.items():
+        *way, last = name.removesuffix("[]").split(".")
+        inside = document
+        for step in way:
+            following = inside.setdefault(step, {})
+            inside = following if isinstance(following, dict) else {}
+        inside[last] = [value] if name.endswith("[]") else value
+    return document
+
+
+class _Float(str):
+    """A number with a fraction or an exponent: too inexact to be an id."""
+
+    __slots__ = ()
+
+
+def read_send(reply: Reply | CallFault, config: GenericConfig, *, secrets: Sequence[str] = ()) -> SendResult:
+    """The verdict of one answer by the customer's description. Pure; never raises."""
+    if isinstance(reply, CallFault):
+        return _result(reply.code, {"error": reply.detail})
+    raw: dict[str, object] = {"http_status": reply.status, "body": body_of(reply, secrets)}
+    document = _document(reply.body)
+    code = _at(document, config.code_path) if config.code_path else None
+    if code is not None and (mapped := config.codes.get(code)):
+        return _result(f"mapped_{mapped}", {**raw, "code": masked(code, secrets)})
+    if not 200 <= reply.status < 300:
+        mapped = config.codes.get(http_code(reply.status))
+        lone = _result(f"mapped_{mapped}" if mapped else http_code(reply.status), raw)
+        wait = reply.retry_after_s
+        return SendResult(outcome=lone.outcome, code=lone.code, raw=raw, retry_after_s=wait)
+    if document is None:
+        return _result("unreadable_answer", raw)
+    found = _at(document, config.id_path) if config.id_path else None
+    known = (
+        found is not None and not isinstance(found, _Float) and bool(_ID.fullmatch(found)) and found != "0"
+    )
+    rule = config.success_path
+    if not (_at(document, rule) == config.success_value if rule else known):
+        return _result("unlisted", raw)
+    return SendResult(outcome=Outcome.ACCEPTED, provider_message_id=found if known else None, raw=raw)
+
+
+def _result(code: str, raw: Mapping[str, object]) -> SendResult:
+    return SendResult(outcome=meaning_of(code, GENERIC_CODES).outcome, code=code, raw=raw)
+
+
+def _document(body: bytes) -> object:
+    """The JSON document of an answer, every number in it as text; None if it is none."""
+    try:
+        return json.loads(body.decode("utf-8-sig"), parse_int=str, parse_float=_Float)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _at(document: object, path: str) -> str | None:
+    """The text, number or truth value at `path`, as text; None when there is none."""
+    found = document
+    for step in path.split("."):
+        if isinstance(found, dict):
+            found = found.get(step)
+        elif isinstance(found, list) and step.isascii() and step.isdigit() and int(step) < len(found):
+            found = found[int(step)]
+        else:
+            return None
+    if isinstance(found, bool):
+        return "true" if found else "false"
+    return found if isinstance(found, str) else None

@@ -1,0 +1,149 @@
+"""Reports, answers, imports, selections: killed midway, begun again; nothing is lost, nothing done twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from automation.models import WorkflowExecution
+from blacklist.models import BlacklistEntry
+from campaigns.enrollment import batches, committer
+from campaigns.models import BatchStatus, EnrollmentBatch
+from sms.models import InboundOutcome, InboundSms, SmsLog, SmsLogEvent, SmsSettings
+from targets.models import ImportJob, ImportRow, Target
+from tests.faults.house import House
+from tests.faults.world import World, make_world
+
+pytestmark = [pytest.mark.concurrency, pytest.mark.postgres]
+ROWS = 1_200  # three pieces of an import, three chunks of a selection
+
+
+@pytest.fixture
+def world(house: House, request: pytest.FixtureRequest) -> Iterator[World]:
+    made = make_world(house, f"c{abs(hash(request.node.name)) % 10**12}", url=house.new_provider())
+    yield made
+    house.kill_all()
+    made.leave()
+
+
+def mine(model: Any, world: World) -> Any:
+    return model.unscoped.filter(workspace_id=world.workspace.pk)
+
+
+def killed_then_whole(world: World, job: str, argument: dict[str, Any], failpoint: str) -> None:
+    """The process dies at `failpoint`; whoever wanted the job asks for it again."""
+    assert world.house.run(job, argument=argument, failpoints=failpoint).killed
+    assert world.house.run(job, argument=argument).code == 0
+
+
+# -- what comes in ------------------------------------------------------------------------------------
+
+
+def test_delivery_reports_whose_storing_was_killed_are_stored_once(world: World):
+    """The provider gets no answer and posts again, and then once more."""
+    world.house.run("tick_and_work")
+    ids = [message.id for message in world.house.accepted()]
+    token = SmsSettings.unscoped.get(workspace_id=world.workspace.pk).webhook_token
+    reports = {"reports": [{"message_id": one, "status": "delivered"} for one in ids]}
+    argument = {"path": f"/api/webhooks/sms/generic/{token}", "body": json.dumps(reports)}
+    killed_then_whole(world, "post", argument, "report_tx=kill")
+    world.house.run("post", argument=argument)
+    assert set(mine(SmsLog, world).values_list("status", flat=True)) == {"delivered"}
+    assert mine(SmsLogEvent, world).count() == len(ids) > 0
+
+
+def somebody_says_no(world: World) -> dict[str, Any]:
+    token = SmsSettings.unscoped.get(workspace_id=world.workspace.pk).webhook_token
+    number = world.scenario.targets[0].mobile
+    body = json.dumps({"from": number, "to": "50004001", "body": "لغو"})
+    return {"path": f"/api/webhooks/sms/inbound/{token}", "body": body}
+
+
+def heard_once(world: World) -> None:
+    counts = [mine(model, world).count() for model in (InboundSms, InboundOutcome, BlacklistEntry)]
+    assert counts == [1, 1, 1]
+
+
+def test_an_opt_out_whose_storing_was_killed_is_heard_once(world: World):
+    killed_then_whole(world, "post", somebody_says_no(world), "inbound_stored_tx=kill")
+    world.house.run("work")
+    heard_once(world)
+
+
+def test_an_opt_out_whose_worker_was_killed_is_heard_once(world: World):
+    """It is stored and acknowledged; its task died with the worker, the next tick does it."""
+    assert world.house.run("post", argument=somebody_says_no(world)).code == 0
+    assert world.house.run("work", failpoints="inbound_tx=kill").killed
+    world.house.clock.set(world.house.clock.now() + timedelta(minutes=1))
+    world.house.run("tick")
+    heard_once(world)
+
+
+# -- imports ------------------------------------------------------------------------------------------
+
+
+def people_in_a_file(folder: Path) -> Path:
+    file = folder / "people.csv"
+    lines = [f"نفر {n},0935{n:07d}" for n in range(ROWS)]
+    file.write_text("\n".join(["نام,موبایل", *lines]), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize("failpoint", ["import_piece_tx=kill@2", "import_piece=kill@2"])
+def test_an_import_that_was_killed_goes_on_where_it_was(world: World, tmp_path: Path, failpoint: str):
+    before, file = mine(Target, world).count(), people_in_a_file(tmp_path)
+    argument = {"workspace": world.workspace.pk, "path": str(file)}
+    assert world.house.run("upload", argument=argument).code == 0
+    job = mine(ImportJob, world).get()
+    payload = {"workspace_id": world.workspace.pk, "job_id": job.pk}
+    message = {"name": "targets.run_import", "payload": payload}
+    assert world.house.run("task", argument=message, failpoints=failpoint).killed
+    world.house.clock.set(world.house.clock.now() + timedelta(minutes=3))
+    world.house.run("tick_and_work")  # the tick finds the job without a worker
+    job.refresh_from_db()
+    assert (job.status, job.counts["created"]) == ("done", ROWS)
+    assert mine(Target, world).count() == before + ROWS
+    assert mine(ImportRow, world).count() == ROWS
+
+
+# -- selections ---------------------------------------------------------------------------------------
+
+
+def newcomers(world: World) -> list[int]:
+    rows = [
+        Target(workspace_id=world.workspace.pk, first_name=f"تازه {n}", mobile=f"0935{n:07d}")
+        for n in range(ROWS)
+    ]
+    with world.inside():
+        return [row.pk for row in Target.objects.bulk_create(rows)]
+
+
+def selection(world: World, people: list[int]) -> tuple[EnrollmentBatch, dict[str, Any]]:
+    """A batch whose worker may begin, and its message."""
+    with world.inside():
+        batch = batches.create(world.scenario.campaign, people, user=None)
+        held = batches.take(batch, batch.counts)
+    payload = {"workspace_id": world.workspace.pk, "batch_id": batch.pk, "held": held, "user_id": None}
+    return batch, {"name": committer.TASK, "payload": payload}
+
+
+@pytest.mark.parametrize("failpoint", ["enrol_chunk_tx=kill@2", "enrol_chunk=kill@2"])
+def test_a_selection_whose_worker_was_killed_is_added_once_when_asked_again(world: World, failpoint: str):
+    people = newcomers(world)
+    batch, message = selection(world, people)
+    assert world.house.run("task", argument=message, failpoints=failpoint).killed
+    world.house.run("task", argument=message)  # the queue delivers it again: the batch is not its any more
+    entered = mine(WorkflowExecution, world).filter(subject_id__in=people)
+    assert 0 < entered.count() < ROWS
+    with world.inside():
+        assert batches.fail(batch.pk, world.house.clock.now(), reason="stopped")
+    again, message = selection(world, people)
+    assert world.house.run("task", argument=message).code == 0
+    again.refresh_from_db()
+    assert again.status == BatchStatus.COMMITTED
+    assert entered.count() == entered.values("subject_id").distinct().count() == ROWS

@@ -1,0 +1,127 @@
+"""Every message of every task may come again, and again after that: the second copy finds nothing to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.apps import apps
+from django_q.models import OrmQ
+from django_q.signing import SignedPackage
+
+from campaigns.enrollment import committer
+from core.queue.port import task_names
+from core.tenancy import WorkspaceModel
+from targets.models import ImportJob
+from tests.faults.house import House
+from tests.faults.test_chunked_jobs import mine, newcomers, people_in_a_file, selection, somebody_says_no
+from tests.faults.world import World, make_world
+
+pytestmark = [pytest.mark.concurrency, pytest.mark.postgres]
+LOST_ANSWER = {"do": "close", "accept": True}
+Payload = dict[str, Any]
+
+
+@pytest.fixture
+def world(house: House, request: pytest.FixtureRequest) -> Iterator[World]:
+    made = make_world(house, f"r{abs(hash(request.node.name)) % 10**12}", url=house.new_provider())
+    yield made
+    house.kill_all()
+    made.leave()
+
+
+def waiting(world: World, name: str) -> Payload:
+    """The payload of the message of this task that is in the queue; it is taken out."""
+    found = [SignedPackage.loads(row.payload)["args"] for row in OrmQ.objects.order_by("pk")]
+    OrmQ.objects.all().delete()
+    return next(payload for task, payload in found if task == name)
+
+
+def later(world: World, **span: int) -> None:
+    world.house.clock.set(world.house.clock.now() + timedelta(**span))
+
+
+def a_chunk(world: World, _folder: Path) -> Payload:
+    world.house.run("tick")
+    return waiting(world, "automation.process_executions")
+
+
+def accepted_messages(world: World, _folder: Path) -> Payload:
+    world.house.run("tick_and_work")
+    later(world, minutes=2)
+    return {}
+
+
+def unknown_messages(world: World, _folder: Path) -> Payload:
+    world.house.provider(LOST_ANSWER)
+    world.house.run("tick_and_work")
+    world.house.provider()
+    later(world, minutes=20)
+    return {}
+
+
+def a_no(world: World, _folder: Path) -> Payload:
+    world.house.run("post", argument=somebody_says_no(world))
+    return waiting(world, "sms.process_inbound")
+
+
+def an_answered_no(world: World, folder: Path) -> Payload:
+    world.house.run("task", argument={"name": "sms.process_inbound", "payload": a_no(world, folder)})
+    return {"workspace_id": world.workspace.pk}
+
+
+def an_import(world: World, folder: Path) -> Payload:
+    file = people_in_a_file(folder)
+    world.house.run("upload", argument={"workspace": world.workspace.pk, "path": str(file)})
+    return {"workspace_id": world.workspace.pk, "job_id": mine(ImportJob, world).get().pk}
+
+
+def a_selection(world: World, _folder: Path) -> Payload:
+    _batch, message = selection(world, newcomers(world))
+    payload: Payload = message["payload"]
+    return payload
+
+
+def nothing(_world: World, _folder: Path) -> Payload:
+    return {}
+
+
+MESSAGES: dict[str, Callable[[World, Path], Payload]] = {
+    "automation.process_executions": a_chunk,
+    committer.TASK: a_selection,
+    "core.pulse": nothing,
+    "sms.check_credit": nothing,
+    "sms.poll_deliveries": accepted_messages,
+    "sms.process_inbound": a_no,
+    "sms.reconcile": unknown_messages,
+    "sms.send_replies": an_answered_no,
+    "targets.run_import": an_import,
+}
+
+
+def everything(world: World) -> dict[str, list[dict[str, Any]]]:
+    """All rows of the workspace, without when they were last touched."""
+    models = [model for model in apps.get_models() if issubclass(model, WorkspaceModel)]
+    found = {model._meta.label: list(mine(model, world).order_by("pk").values()) for model in models}
+    for rows in found.values():
+        for row in rows:
+            row.pop("updated_at", None)
+    return found
+
+
+@pytest.mark.parametrize("name", MESSAGES)
+def test_a_message_that_comes_again_changes_nothing(world: World, tmp_path: Path, name: str):
+    message = {"name": name, "payload": MESSAGES[name](world, tmp_path)}
+    assert world.house.run("task", argument=message).code == 0
+    before, asked = everything(world), len(world.house.accepted())
+    for _ in range(2):
+        assert world.house.run("task", argument=message).code == 0
+    assert everything(world) == before
+    assert len(world.house.accepted()) == asked
+
+
+def test_every_task_is_delivered_again_here():
+    assert set(MESSAGES) == {name for name in task_names() if not name.startswith("tests.")}
