@@ -3,11 +3,11 @@
     script/test [--fast] [--static-only] [pytest arguments]
 
 Lint, types, import contracts, migrations, deployment check, translations and vendored files first;
-then the tests on PostgreSQL, those about concurrency by themselves, those that use a database once
-more on SQLite, and those in a browser; three minutes of random faults (`script/soak`) last. Servers
+then the tests on PostgreSQL, those about concurrency and faults by themselves, those that use a database
+once more on SQLite, and those in a browser; three minutes of random faults (`script/soak`) last. Servers
 are started for the run unless TEST_DATABASE_URL and TEST_REDIS_URL name some. `--fast` leaves out
-concurrency, browser and soak; arguments for pytest leave out the soak. A failure does not hide the ones
-after it; the exit code is 0 only when nothing failed.
+concurrency, faults, browser and soak; arguments for pytest leave out the soak. A failure does not hide
+the ones after it; the exit code is 0 only when nothing failed.
 """
 
 from __future__ import annotations
@@ -150,7 +150,10 @@ def static_steps(scratch: Path) -> list[Step]:
 
 
 def pytest_steps(options: Options, database: str, redis: str, chromium: Path | None) -> list[Step]:
-    """The test runs. Concurrency and browser tests run one at a time: they measure races and layout."""
+    """The test runs. Concurrency and browser tests run one at a time: they measure races and layout.
+
+    Tests of faults wait for leases more than they work, so two files of them run side by side.
+    """
     on_postgres = {"TEST_DATABASE_URL": database, "TEST_REDIS_URL": redis}
     on_sqlite = {"TEST_DATABASE_URL": "", "TEST_REDIS_URL": redis}
     parallel = ("-n", "2", "--dist", "loadscope")
@@ -158,7 +161,13 @@ def pytest_steps(options: Options, database: str, redis: str, chromium: Path | N
     at_once = "concurrency and not browser and not soak"
     wanted = [
         ("tests on PostgreSQL", (*parallel, "-m", plain), on_postgres, True),
-        ("concurrency on PostgreSQL", ("-m", at_once), on_postgres, not options.fast),
+        ("concurrency on PostgreSQL", ("-m", f"{at_once} and not faults"), on_postgres, not options.fast),
+        (
+            "faults on PostgreSQL",
+            ("-n", "2", "--dist", "loadfile", "-m", f"{at_once} and faults"),
+            on_postgres,
+            not options.fast,
+        ),
         (
             "database tests on SQLite",
             (*parallel, "-p", "script.only_database_tests", "-m", f"{plain} and not postgres"),

@@ -12,7 +12,6 @@ from django.views.decorators.csrf import csrf_exempt
 from django.views.decorators.http import require_http_methods
 
 from core.tenancy import workspace_scope
-from sms import switch
 from sms.inbound.preferences import names_of, preferences_of
 from sms.inbound.reading import Malformed, read_fields, read_message
 from sms.inbound.storing import store
@@ -29,11 +28,12 @@ MESSAGES_PER_MINUTE = 3000
 def take(request: HttpRequest, token: str) -> HttpResponse:
     """Keep one message and answer OK, whoever it is from and whether it came before.
 
-    Without the token everything is the webhook's 404. With it: 429 past the limit, 413 for a body that is
-    too large, 400 for what is no list of fields.
+    A workspace whose automation is switched off still hears: a "no" that is lost is a message to somebody
+    who said no. Without the token everything is the webhook's 404. With it: 429 past the limit, 413 for a
+    body that is too large, 400 for what is no list of fields.
     """
     workspace_id = workspace_of(token)
-    if workspace_id is None or not switch.is_on(workspace_id):
+    if workspace_id is None:
         return answer(404, b'{"error":"not_found"}')
     if past_limit(f"sms-inbound:{workspace_id}", MESSAGES_PER_MINUTE):
         log.warning("inbound_refused", workspace_id=workspace_id, reason="too_many")

@@ -21,7 +21,7 @@ from core.bulk import insert_rows
 from core.phones import mobile_or_none
 from core.queue import enqueue
 from core.text import normalize_text
-from sms import breaker, queries, rate
+from sms import breaker, queries, rate, switch
 from sms.channel import Account, Channel
 from sms.inbound.hooks import Subject
 from sms.lines import NOT_APPROVED, MessageKind, choose
@@ -47,6 +47,8 @@ def reserve(inbound: InboundSms, confirmation: str, subject: Subject | None) -> 
     Call it in the transaction that blocks the number, whose lock keeps two opt-outs of one number apart.
     """
     text = normalize_text(confirmation)
+    if not switch.is_on(inbound.workspace_id):  # what people say is heard, and nothing is sent
+        return None
     if not text or mobile_or_none(inbound.number) is None or _answered_lately(inbound.number):
         return None
     row = _row(inbound, text, subject)
@@ -103,6 +105,8 @@ def send_due(now: datetime) -> int:
     due = waiting.exclude(not_before__gt=now).order_by("pk")
     rows = list(due[:AT_ONCE])
     if not rows:
+        return 0
+    if not switch.is_on(rows[0].workspace_id):
         return 0
     channel = Channel.load(rows[0].workspace_id)
     return sum(_send(row, channel, now) for row in rows)

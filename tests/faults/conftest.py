@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,14 @@ from django.db import connection
 
 from core import clock as core_clock
 from tests.faults.house import House, open_house
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What is in this folder may run beside itself: each process has its own database, ports and folders."""
+    here = Path(__file__).parent
+    for item in items:
+        if here in item.path.parents:
+            item.add_marker(pytest.mark.faults)
 
 
 @pytest.fixture(scope="module")

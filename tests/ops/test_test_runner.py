@@ -21,11 +21,12 @@ def steps(*arguments: str) -> list[Step]:
 
 def test_everything_runs_by_default() -> None:
     assert [step.title for step in steps()] == [
-        "tests on PostgreSQL", "concurrency on PostgreSQL", "database tests on SQLite", "browser",
+        "tests on PostgreSQL", "concurrency on PostgreSQL", "faults on PostgreSQL",
+        "database tests on SQLite", "browser",
     ]  # fmt: skip
 
 
-def test_fast_leaves_out_browser_and_concurrency() -> None:
+def test_fast_leaves_out_browser_concurrency_and_faults() -> None:
     assert [step.title for step in steps("--fast")] == ["tests on PostgreSQL", "database tests on SQLite"]
 
 

@@ -267,7 +267,7 @@ def test_arms_and_the_held_out_share_are_saved(journey, added, save):
         "branches": [{"weight": 70, "variant": "کوتاه"}, {"weight": 30, "variant": "بلند"}],
         "holdout_percent": 10,
     }
-    assert "کوتاه, 70%" in answer.content.decode()
+    assert "کوتاه: 70%" in answer.content.decode()
 
 
 @pytest.mark.parametrize("weight", ["", "x", "-1", "nan", "inf"])

@@ -11,13 +11,15 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 from automation.models import AutomationSettings
+from blacklist.models import Channel
+from blacklist.queries import is_blocked
 from core.tenancy import workspace_scope
 from sms.inbound import relay as relaying_view
 from sms.models import InboundPending, InboundSms, SmsSettings
 from tests.clocks import MovableClock
 from tests.concurrency.threads import at_once
 from tests.people import make_workspace
-from tests.sms.inbound.relaying import LINE, NUMBER, address, relay, token_of
+from tests.sms.inbound.relaying import LINE, NUMBER, address, relay, token_of, write
 from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db
@@ -91,7 +93,8 @@ def refusals(workspace: Workspace, token: str) -> Iterator[tuple[int, bytes]]:
     for wrong in ("x" * 43, token[:-1], token.swapcase(), "نه" * 20, "a/../" * 4):
         response = Client().get(f"/api/webhooks/sms/inbound/{quote(wrong, safe='')}?from={NUMBER}&body=hi")
         yield response.status_code, response.content
-    AutomationSettings.objects.create(workspace=workspace, enabled=False)
+    workspace.is_active = False
+    workspace.save()
     response = relay(token)
     yield response.status_code, response.content
 
@@ -104,6 +107,15 @@ def test_every_refusal_is_the_webhook_s_404(workspace: Workspace, token: str) ->
     assert {status for status, _body in answers} == {404}
     own = {body for status, body in answers if body.startswith(b"{")}
     assert own == {webhook.content}
+
+
+@pytest.mark.usefixtures("token")
+def test_a_no_is_heard_while_automation_is_off(workspace: Workspace) -> None:
+    AutomationSettings.objects.create(workspace=workspace, enabled=False)
+
+    write(workspace, "لغو")
+
+    assert is_blocked(workspace.pk, Channel.SMS, NUMBER)
 
 
 def test_a_renewed_address_replaces_the_old_one(token: str) -> None:

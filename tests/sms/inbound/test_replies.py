@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from automation.models import AutomationSettings
 from automation.runtime.tick import run_tick
 from core import clock as core_clock
 from core.tenancy import workspace_scope
@@ -62,6 +63,23 @@ def test_it_is_billed(provider: Provider, workspace: Workspace) -> None:
 def test_without_a_text_nobody_is_answered(workspace: Workspace, clock: MovableClock) -> None:
     assert write(workspace, "لغو").reply_id is None
     assert not SmsLog.objects.exists()
+
+
+def test_while_automation_is_off_nobody_is_answered(provider: Provider, workspace: Workspace) -> None:
+    AutomationSettings.objects.update_or_create(workspace=workspace, defaults={"enabled": False})
+
+    assert write(workspace, "لغو").reply_id is None
+    assert not SmsLog.objects.exists()
+
+
+def test_what_was_to_be_answered_waits_while_automation_is_off(
+    provider: Provider, workspace: Workspace
+) -> None:
+    write(workspace, "لغو")
+    AutomationSettings.objects.update_or_create(workspace=workspace, defaults={"enabled": False})
+
+    assert send_due(core_clock.now()) == 0
+    assert provider.asked == []
 
 
 @pytest.mark.parametrize(
