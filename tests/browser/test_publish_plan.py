@@ -35,7 +35,7 @@ def test_who_is_where_and_which_texts_differ(
         node = WorkflowNode.objects.filter(version=first, subtype="send_sms").earliest("pk")
         for _ in range(3):
             make_execution(workspace, campaign=campaign, current_node=node)
-        draft = publishing.new_draft(publishing.locked(workflow), owner)
+        draft = publishing.new_draft(workflow, owner)
         changed = WorkflowNode.objects.get(version=draft, node_key=node.node_key)
         changed.config = changed.config | {"body": "سلام {target.first_name|دوست}، متن تازه است."}
         changed.save()
