@@ -5,8 +5,6 @@ A code that is missing here needs none: its own sentence (`automation.problems`)
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -91,11 +89,6 @@ REMEDIES: dict[str, str | Promise] = {
     "stray_brace": _("Remove the brace, or choose a variable."),
     "text_long": _("Shorten the text, or keep it as it is."),
 }
-
-
-def register_remedies(remedies: Mapping[str, str | Promise]) -> None:
-    """Add what to do about an action's own problem codes."""
-    REMEDIES.update(remedies)
 
 
 def remedy(code: str) -> str:

@@ -119,7 +119,7 @@ class SmsLog(UndeletableModel):
     idempotency_key = models.CharField(max_length=120, unique=True)
     partition_key = models.CharField(max_length=80)
     row_key = models.CharField(max_length=120)
-    claim_token = models.UUIDField(null=True)  # the claim that wrote it, for whoever traces a fault
+    claim_token = models.UUIDField(null=True)  # the claim that wrote it: an answer kept on disk must name it
     content_hash = models.CharField(max_length=64, blank=True)
     status = models.CharField(max_length=12, choices=SmsStatus)
     phone_number = models.CharField(max_length=20, blank=True)

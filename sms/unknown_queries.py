@@ -65,9 +65,3 @@ def looks_at(rows: Sequence[SmsLog]) -> dict[int, list[Look]]:
 def look_of(event: SmsLogEvent) -> Look:
     why = str(event.payload.get("why", ""))
     return Look(at=event.occurred_at, verdict=event.provider_status, why=why, payload=dict(event.payload))
-
-
-def open_count() -> int:
-    """Unknown messages that are still looked up."""
-    rows = SmsLog.objects.filter(status=SmsStatus.UNKNOWN)
-    return rows.filter(Q(lookup_at__isnull=True) | Q(lookup_at__lt=FOR_GOOD)).count()

@@ -9,7 +9,7 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
+from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from automation import registry
 from automation.builder.describing import condition, number
@@ -168,13 +168,3 @@ def _shown(rule: Rule, kind: FieldType | None, operator: str) -> str:
         return text
     shown: Any = moment if "T" in text else date(moment.year, moment.month, moment.day)
     return JalaliDateInput().format_value(shown) or text
-
-
-def count_in_words(group: Group) -> str:
-    """How many questions a condition asks."""
-    count = sum(_leaves(part) for part in group.parts)
-    return ngettext("%(n)s question", "%(n)s questions", count) % {"n": number(count)}
-
-
-def _leaves(part: Rule | Group) -> int:
-    return 1 if isinstance(part, Rule) else sum(_leaves(one) for one in part.parts)
