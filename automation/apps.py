@@ -7,8 +7,18 @@ class AutomationConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from automation import audit_events, fields, home, registry, variables
-        from automation.action_specs import send_sms
+        from automation import (
+            audit_events,
+            audit_texts,
+            catalogue,
+            fields,
+            home,
+            registry,
+            searching,
+            variables,
+            workspace_settings,
+        )
+        from automation.action_specs import create_followup, send_sms
         from automation.models import Workflow, WorkflowExecution
         from automation.models.definition import WorkflowStatus
         from automation.states import ExecutionStatus
@@ -17,6 +27,7 @@ class AutomationConfig(AppConfig):
         from workspaces.permissions import Perm
 
         registry.register_action(send_sms.PLUGIN)
+        registry.register_action(create_followup.PLUGIN)
         for variable in variables.BUILT_IN:
             registry.register_variable(variable)
         for field in fields.BUILT_IN:
@@ -24,9 +35,12 @@ class AutomationConfig(AppConfig):
         audit.register_events(audit_events.LABELS)
         audit.register_fields(audit_events.FIELDS)
         audit.register_values(None, audit_events.VALUES)
-        audit.register_values(Workflow, {"status": dict(WorkflowStatus.choices)})
+        audit.register_texts(audit_texts.TEXTS)
+        templates = {template.key: template.name for template in catalogue.BUILT_IN}
+        audit.register_values(Workflow, {"status": dict(WorkflowStatus.choices), "template": templates})
         audit.register_values(WorkflowExecution, {"status": dict(ExecutionStatus.choices)})
         home.register()
+        searching.register()
         navigation.register(
             navigation.NavItem(
                 key="workflows",
@@ -36,5 +50,6 @@ class AutomationConfig(AppConfig):
                 order=35,
                 icon="workflow",
                 group="automation",
+                enabled=workspace_settings.on_for,
             )
         )

@@ -20,6 +20,11 @@ DRAFT_STEP_MOVED: Final = "workflow.step_moved"
 DRAFT_SETTINGS_CHANGED: Final = "workflow.settings_changed"
 DRAFT_RESTORED: Final = "workflow.draft_restored"
 DRAFT_IMPORTED: Final = "workflow.draft_imported"
+DRAFT_SAVED: Final = "workflow.draft_saved"
+VERSION_ARCHIVED: Final = "workflow.version_archived"
+VERSION_RESTORED: Final = "workflow.version_restored"
+TEMPLATE_SAVED: Final = "workflow_template.saved"
+TEMPLATE_REMOVED: Final = "workflow_template.removed"
 AUTOMATION_SETTINGS_CHANGED: Final = "automation.settings_changed"
 PERSON_PAUSED: Final = "person.paused"
 PERSON_RESUMED: Final = "person.resumed"
@@ -42,6 +47,11 @@ LABELS: Final[dict[str, str | Promise]] = {
     DRAFT_SETTINGS_CHANGED: _("Settings of a draft changed"),
     DRAFT_RESTORED: _("Change of a draft undone or redone"),
     DRAFT_IMPORTED: _("Draft replaced by a file"),
+    DRAFT_SAVED: _("Draft saved as a whole by a program"),
+    VERSION_ARCHIVED: _("Version put into the archive"),
+    VERSION_RESTORED: _("Version taken out of the archive"),
+    TEMPLATE_SAVED: _("Workflow saved as a template"),
+    TEMPLATE_REMOVED: _("Workflow template removed"),
     AUTOMATION_SETTINGS_CHANGED: _("Automation settings changed"),
     PERSON_PAUSED: _("People in a campaign paused"),
     PERSON_RESUMED: _("People in a campaign resumed"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from automation import registry, subject_events
 from automation.models.definition import WorkflowKind
+from automation.naming import step_label
 from automation.problems import sentence
 from automation.remedies import remedy
 from engine.compile import Compiled, compile_definition
@@ -81,8 +82,8 @@ def check(definition: Definition, kind: str = WorkflowKind.LIST) -> Report:
 
 
 def node_names(definition: Definition) -> dict[str, str]:
-    """Key -> what a person calls the step: its name, else the key."""
-    return {node.key: node.name or node.key for node in definition.nodes}
+    """Key -> what a person calls the step (`naming`)."""
+    return {node.key: step_label(node) for node in definition.nodes}
 
 
 def _workspace_problems(definition: Definition) -> list[Problem]:

@@ -115,6 +115,12 @@ def change_many(campaign_id: int, ids: Sequence[int], operation: Operation, *, u
     raise Refused(TEXTS[Reason.CHANGED], code=str(Reason.CHANGED))
 
 
+def change_part(campaign_id: int, ids: Sequence[int], operation: Operation, *, user: User | None) -> Outcome:
+    """`change_many` for one part of a larger selection, in the caller's transaction and without its line in
+    the audit log. Raises IntegrityError when somebody lets one of them in at this very moment."""
+    return _apply(ids, operation, user, campaign_id=campaign_id)
+
+
 def _apply(
     ids: Sequence[int],
     operation: Operation,

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 from automation.definition_cache import compiled
 from automation.models import WorkflowExecution
-from automation.runtime.runner import position_of
+from automation.runtime.chunk import position_of
 from automation.states import CLAIMABLE, CLAIMED, EDGES, EndReason, ExecutionEventType, ExecutionStatus
 from engine.types import Position
 from engine.walk import retry_position, start_position

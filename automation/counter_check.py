@@ -50,13 +50,19 @@ def check(*, days: int, repair: bool = False) -> list[Difference]:
     counters are set to what the messages say, with one audit row each.
     """
     found: list[Difference] = []
-    now = clock.now()
     for workspace in Workspace.objects.order_by("pk"):
-        with workspace_scope(workspace.pk):
-            zone = _zone(workspace)
-            today = now.astimezone(zone).date()
-            for back in range(days):
-                found += _check_day(workspace.pk, today - timedelta(days=back), zone, repair=repair)
+        found += check_workspace(workspace, days=days, repair=repair)
+    return found
+
+
+def check_workspace(workspace: Workspace, *, days: int, repair: bool = False) -> list[Difference]:
+    """`check` for one workspace."""
+    found: list[Difference] = []
+    with workspace_scope(workspace.pk):
+        zone = _zone(workspace)
+        today = clock.now().astimezone(zone).date()
+        for back in range(days):
+            found += _check_day(workspace.pk, today - timedelta(days=back), zone, repair=repair)
     return found
 
 

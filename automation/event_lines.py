@@ -42,6 +42,7 @@ REASONS: Final[Mapping[str, Any]] = {
     "not_reached": _("The goal is not reached yet"),
     "blacklisted": _("The number is on the blacklist"),
     "no_mobile": _("There is no valid mobile number"),
+    "no_person": _("Nobody is there whose follow-up could be recorded"),
     "missing_personalisation": _("A value for the text is missing"),
     "empty_text": _("The text is empty for this person"),
     "unknown_outcome": _("It is not known whether the message went out; it is not sent again"),
@@ -49,6 +50,7 @@ REASONS: Final[Mapping[str, Any]] = {
     "same_step": _("From the step that failed"),
     "yes": _("Answer: yes"),
     "no": _("Answer: no"),
+    "auto": _("(automatic)"),
 }
 
 
@@ -68,6 +70,7 @@ def reason(data: Mapping[str, Any]) -> str:
     """The stored reason word in words; "" for one that only machines read."""
     labels = {**dict(EndReason.choices), **REASONS}
     words = [str(data.get(key, "")) for key in ("reason", "outcome", "code")]
+    words += ["auto"] if data.get("auto") is True else []
     said = next((str(labels[word]) for word in words if word in labels), "")
     if not said and _BRANCH.fullmatch(words[1]):
         said = str(_("Way: %(way)s")) % {"way": port_label(words[1])}

@@ -8,16 +8,20 @@ from typing import Any
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
-from automation import catalogue
+from automation import catalogue, own_templates
 from automation.builder.claiming import Base
+from automation.builder.retry_fields import RetryFields
 from automation.builder.window_form import WindowForm
 from automation.models.definition import WorkflowStatus
 from core.formfields import DigitsIntegerField
 from engine.compile_settings import MAX_EXPIRY_MINUTES, MAX_LIMIT
+from engine.retry import DEFAULT_RULE, RetryRule, parse_retry
 
 
 def template_choices() -> list[tuple[str, Any]]:
-    return [*((t.key, t.name) for t in catalogue.BUILT_IN), ("", _("Without a template"))]
+    """The built-in ones, the workspace's own, and none."""
+    own = [(own_templates.key_of(one), one.name) for one in own_templates.all_templates()]
+    return [*((t.key, t.name) for t in catalogue.BUILT_IN), *own, ("", _("Without a template"))]
 
 
 class WorkflowFilter(forms.Form):
@@ -76,8 +80,8 @@ class PublishForm(forms.Form):
     )
 
 
-class SettingsForm(WindowForm):
-    """The settings of a version."""
+class SettingsForm(WindowForm, RetryFields):
+    """The settings of a version. A rule for tries is stored once somebody changes it."""
 
     base = forms.CharField(widget=forms.HiddenInput, required=False)
     daily_limit = DigitsIntegerField(
@@ -112,7 +116,10 @@ class SettingsForm(WindowForm):
         self, *args: Any, settings: Mapping[str, Any], base: Base, timezone: str, **kwargs: Any
     ) -> None:
         outcome = settings.get("on_unknown_outcome") or ""
-        initial = {
+        rule = parse_retry(settings.get("retry"))
+        self.rule = rule if isinstance(rule, RetryRule) else DEFAULT_RULE
+        self.has_own_rule = settings.get("retry") is not None
+        initial = self.shown(self.rule) | {
             "base": str(base),
             "daily_limit": settings.get("daily_limit"),
             "expire_after_minutes": settings.get("expire_after_minutes"),
@@ -124,7 +131,8 @@ class SettingsForm(WindowForm):
 
     def settings(self) -> dict[str, Any]:
         """The keys this form knows, as they are to be stored."""
-        return {
+        own_rule = self.has_own_rule or self.is_retry_changed
+        return ({"retry": self.typed_rule(self.rule)} if own_rule else {}) | {
             "send_window": self.window(),
             "daily_limit": self.cleaned_data["daily_limit"],
             "expire_after_minutes": self.cleaned_data["expire_after_minutes"],

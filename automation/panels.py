@@ -1,4 +1,4 @@
-"""The automation tab of a person's page: where they are now, then everything that happened to them."""
+"""Everything that happened to a person, in words: events, replies and activities, newest first."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from automation import event_lines
-from automation.models import AutomationSettings, WorkflowExecution, WorkflowExecutionEvent, WorkflowNode
-from automation.states import LIVE
-from core import clock
+from automation.models import AutomationSettings, WorkflowExecutionEvent, WorkflowNode
+from automation.naming import is_default, kind_label
 from core.pagination import paginate
 from sms import reasons as sms_reasons
 from sms.inbound import queries as inbound
 from sms.inbound.hooks import Subject
 from sms.models import InboundSms, SmsLog
-from targets.models import Target
-from targets.panels import Built, Panel
+from targets.models import Activity, Target
 from workspaces.http import MemberRequest
 from workspaces.permissions import Perm
 
 PAGE = 30
-EVENT, HEARD = "event", "heard"
+EVENT, HEARD, NOTED, DONE = "event", "heard", "noted", "done"
+WORDS = {NOTED: _("Activity noted down"), DONE: _("Activity done")}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +53,16 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Noted:
+    """What a colleague is to do with the person, or did."""
+
+    title: str
+    kind: str
+    label: str
+    due: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
     at: datetime
     label: str
@@ -65,6 +74,8 @@ class Line:
     actor: str
     message: Message | None
     heard: Heard | None = None
+    activity: Noted | None = None
+    type: str = HEARD  # the event's own word, for programs
 
 
 def is_visible(request: HttpRequest) -> bool:
@@ -76,41 +87,58 @@ def is_visible(request: HttpRequest) -> bool:
     return settings is None or settings.enabled
 
 
-def build(request: MemberRequest, target: Target) -> Built:
-    """Two live lists: current campaigns, then events and replies newest first. Constant queries."""
-    page = paginate(request, _moments(target), size=PAGE)
-    current = WorkflowExecution.objects.filter(
-        subject_type="target", subject_id=target.pk, status__in=sorted(LIVE)
-    ).select_related("campaign", "current_node")
-    context: dict[str, Any] = {
-        "current": list(current.order_by("-pk")),
-        "lines": _told(list(page.object_list)),
-        "page": page,
-        "now": clock.now(),
-    }
-    return "automation/timeline.html", context
+def history(request: MemberRequest, target: Target) -> dict[str, Any]:
+    """What `automation/timeline.html` shows: one page of everything that happened. Constant queries."""
+    page = paginate(request, moments(target), size=PAGE)
+    return {"lines": told(list(page.object_list)), "page": page}
 
 
-def _moments(target: Target) -> QuerySet[Any, tuple[datetime, str, int]]:
+def moments(target: Target) -> QuerySet[Any, tuple[datetime, str, int]]:
     """When something happened to the person or came from them: time, kind and row, newest first."""
     events = WorkflowExecutionEvent.objects.filter(subject_type="target", subject_id=target.pk)
     heard = inbound.of_person(Subject("target", target.pk), (target.mobile, target.landline))
-    parts = [rows.annotate(at=F("received_at"), kind=Value(HEARD)) for rows in heard]
-    told = events.annotate(at=F("occurred_at"), kind=Value(EVENT)).order_by()
-    columns = ("at", "kind", "pk")
+    parts: list[QuerySet[Any]] = [rows.annotate(at=F("received_at"), what=Value(HEARD)) for rows in heard]
+    # What a workflow recorded is an event already.
+    activities = Activity.objects.filter(target=target)
+    parts.append(activities.filter(source="").annotate(at=F("created_at"), what=Value(NOTED)))
+    parts.append(activities.filter(done_at__isnull=False).annotate(at=F("done_at"), what=Value(DONE)))
+    told = events.annotate(at=F("occurred_at"), what=Value(EVENT)).order_by()
+    columns = ("at", "what", "pk")
     listed = told.values_list(*columns).union(*(part.values_list(*columns) for part in parts), all=True)
-    return listed.order_by("-at", "kind", "-pk")
+    return listed.order_by("-at", "what", "-pk")
 
 
-def _told(moments: Sequence[tuple[datetime, str, int]]) -> list[Line]:
-    """These moments in words, in their order. Three queries at most."""
-    wanted = [pk for _at, kind, pk in moments if kind == EVENT]
+def told(found_at: Sequence[tuple[datetime, str, int]]) -> list[Line]:
+    """These moments in words, in their order. A constant number of queries."""
+    wanted = [pk for _at, kind, pk in found_at if kind == EVENT]
     rows = WorkflowExecutionEvent.objects.filter(pk__in=wanted)
     events = list(rows.select_related("node", "campaign", "actor_user")) if wanted else []
-    found = {(EVENT, event.pk): line for event, line in zip(events, lines(events), strict=True)}
-    heard = inbound.by_ids(pk for _at, kind, pk in moments if kind == HEARD)
-    found |= {(HEARD, pk): _heard(row) for pk, row in heard.items()}
-    return [found[kind, pk] for _at, kind, pk in moments if (kind, pk) in found]
+    known = {(EVENT, event.pk): line for event, line in zip(events, lines(events), strict=True)}
+    heard = inbound.by_ids(pk for _at, kind, pk in found_at if kind == HEARD)
+    known |= {(HEARD, pk): _heard(row) for pk, row in heard.items()}
+    known |= _activities(found_at)
+    return [known[kind, pk] for _at, kind, pk in found_at if (kind, pk) in known]
+
+
+def _activities(found_at: Sequence[tuple[datetime, str, int]]) -> dict[tuple[str, int], Line]:
+    wanted = {pk for _at, kind, pk in found_at if kind in (NOTED, DONE)}
+    rows = Activity.objects.filter(pk__in=wanted) if wanted else Activity.objects.none()
+    known = {row.pk: row for row in rows.select_related("created_by", "done_by")}
+    return {
+        (kind, pk): _noted(known[pk], kind, at) for at, kind, pk in found_at if pk in known and kind in WORDS
+    }
+
+
+def _noted(row: Activity, kind: str, at: datetime) -> Line:
+    return Line(
+        at=at, type=kind, label=str(WORDS[kind]), tone="success" if kind == DONE else "info", campaign="",
+        step="", reason="", until=None, actor=str((row.done_by if kind == DONE else row.created_by) or ""),
+        message=None, activity=_activity(row),
+    )  # fmt: skip
+
+
+def _activity(row: Activity) -> Noted:
+    return Noted(title=row.title, kind=row.kind, label=str(row.get_kind_display()), due=row.due_at)
 
 
 def _heard(row: InboundSms) -> Line:
@@ -126,15 +154,29 @@ def _heard(row: InboundSms) -> Line:
 
 
 def lines(events: Sequence[WorkflowExecutionEvent]) -> list[Line]:
-    """The events in words, with the messages they speak of. One query for all messages."""
-    wanted = {int(e.data["sms_log_id"]) for e in events if isinstance(e.data.get("sms_log_id"), int)}
-    messages = {row.pk: _message(row) for row in SmsLog.objects.filter(pk__in=wanted)}
-    return [_line(event, messages.get(event.data.get("sms_log_id", 0))) for event in events]
+    """The events in words, with the messages and activities they speak of. A query for each of the two."""
+    messages = {row.pk: _message(row) for row in SmsLog.objects.filter(pk__in=_named(events, "sms_log_id"))}
+    recorded = _named(events, "activity_id")
+    activities = Activity.objects.filter(pk__in=recorded) if recorded else ()
+    followups = {row.pk: _activity(row) for row in activities}
+    return [
+        _line(
+            event,
+            messages.get(event.data.get("sms_log_id", 0)),
+            followups.get(event.data.get("activity_id", 0)),
+        )
+        for event in events
+    ]
 
 
-def _line(event: WorkflowExecutionEvent, message: Message | None) -> Line:
+def _named(events: Sequence[WorkflowExecutionEvent], key: str) -> set[int]:
+    return {event.data[key] for event in events if isinstance(event.data.get(key), int)}
+
+
+def _line(event: WorkflowExecutionEvent, message: Message | None, activity: Noted | None) -> Line:
     return Line(
         at=event.occurred_at,
+        type=event.type,
         label=event.get_type_display(),
         tone=event_lines.tone(event),
         campaign=event.campaign.name,
@@ -143,6 +185,7 @@ def _line(event: WorkflowExecutionEvent, message: Message | None) -> Line:
         until=event_lines.until(event.data),
         actor=str(event.actor_user or ""),
         message=message,
+        activity=activity,
     )
 
 
@@ -150,7 +193,9 @@ def step_name(node: WorkflowNode | None) -> str:
     """The name a person gave the step, else its title, else its kind."""
     if node is None:
         return ""
-    return node.name or str(node.config.get("title") or "") or str(node.get_type_display())
+    if node.name and not is_default(node):
+        return node.name
+    return str(node.config.get("title") or "") or kind_label(node)
 
 
 def _message(row: SmsLog) -> Message:
@@ -165,6 +210,3 @@ def _message(row: SmsLog) -> Message:
         error=f"{explained} {row.error_message}".strip(),
         retry_at=row.retry_scheduled_at,
     )
-
-
-PANEL = Panel(key="automation", label=_("Automation"), build=build, visible=is_visible, order=10)

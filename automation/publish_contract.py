@@ -16,9 +16,9 @@ from django.db.models import Count
 
 from automation.builder.differences import Difference, differences
 from automation.builder.message_text import TextPiece, direction, text_pieces
-from automation.builder.steps import kind_label
 from automation.models.definition import Workflow, WorkflowKind, WorkflowNode, WorkflowVersion
 from automation.models.execution import WorkflowExecution
+from automation.naming import step_label
 from automation.publishing import RUNNING_CAMPAIGNS, load_definition, node_spec
 from automation.states import HALTED, LIVE
 from engine.types import Definition, NodeSpec
@@ -165,7 +165,8 @@ def _may_run(campaign: Any) -> bool:
 
 def _standing(workflow: Workflow, new: Definition) -> dict[tuple[int, int], list[Standing]]:
     """Who stands where, by campaign and version number: two queries."""
-    people = WorkflowExecution.objects.filter(workflow=workflow, status__in=sorted(LIVE | HALTED))
+    campaigns: Any = workflow.campaigns  # the reverse side of the campaign's foreign key, which has an index
+    people = WorkflowExecution.objects.filter(campaign__in=campaigns.all(), status__in=sorted(LIVE | HALTED))
     counted = people.values_list("campaign_id", "workflow_version__version_number", "current_node_id")
     counts = counted.annotate(people=Count("pk")).order_by("campaign_id", "current_node_id")
     rows = [(campaign_id, number, node_id, count) for campaign_id, number, node_id, count in counts]
@@ -204,4 +205,4 @@ def _body(node: NodeSpec | None) -> str:
 
 
 def _name(node: NodeSpec) -> str:
-    return node.name or kind_label(node)
+    return step_label(node)

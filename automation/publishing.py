@@ -12,10 +12,12 @@ from dataclasses import replace
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils.translation import gettext as _
 
-from automation import audit_events, catalogue
+from automation import audit_events, catalogue, own_templates
 from automation.checking import check
+from automation.in_use import in_use
 from automation.models.definition import (
     VersionStatus,
     Workflow,
@@ -174,11 +176,12 @@ def archive(workflow: Workflow, *, user: User | None) -> Workflow:
     """
     workflow = locked(workflow)
     campaigns = workflow.campaigns  # the reverse side of the campaign's foreign key
-    people = WorkflowExecution.objects.filter(workflow=workflow, status__in=LIVE)
-    if people.exists() or campaigns.filter(status__in=RUNNING_CAMPAIGNS).exists():
-        raise Refused(
-            _("This workflow is in use. End or cancel its campaigns first."), code="workflow_in_use"
-        )
+    inside = WorkflowExecution.objects.filter(campaign__in=campaigns.all(), status__in=LIVE)
+    people = inside.count()
+    holds = Q(status__in=RUNNING_CAMPAIGNS) | Q(status="draft", pk__in=inside.values("campaign_id"))
+    held = list(campaigns.filter(holds).values_list("name", flat=True)[:3])
+    if people or held:
+        raise Refused(in_use(people, held), code="workflow_in_use")
     return _set_status(workflow, WorkflowStatus.ARCHIVED, audit_events.WORKFLOW_ARCHIVED, user)
 
 
@@ -270,6 +273,9 @@ def _with_loop_target(config: Any, fresh: dict[str, str]) -> dict[str, Any]:
 def _template(key: str | None) -> Definition:
     if not key:
         return catalogue.empty()
+    own = own_templates.definition_for(key)
+    if own is not None:
+        return own
     template = catalogue.find(key)
     if template is None:
         raise Invalid(_("There is no such template."), code="template_unknown")

@@ -83,6 +83,7 @@ class ExecutionEventType(models.TextChoices):
     WAIT_STARTED = "wait_started", _("Wait began")
     WAIT_FINISHED = "wait_finished", _("Wait ended")
     SMS_ATTEMPT = "sms_attempt", _("Message")
+    FOLLOWUP = "followup", _("Follow-up recorded for the owner")
     RETRY_SCHEDULED = "retry_scheduled", _("Another try is planned")
     DEFERRED_WINDOW = "deferred_window", _("Waits for the sending window")
     DEFERRED_LIMIT = "deferred_limit", _("Waits for tomorrow's limit")

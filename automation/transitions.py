@@ -14,14 +14,17 @@ from uuid import UUID
 from django.db.models import F, QuerySet
 
 from automation.models import WorkflowExecution
-from automation.runtime.events import event_row, store
+from automation.runtime.events import EventLine, store
 from automation.states import CLAIMED, EDGES, ENDED, LIVE, EndReason, ExecutionEventType, ExecutionStatus
-from core.bulk import update_from_values
+from core.bulk import update_answering, update_from_values
 from core.tenancy import current_workspace_id
 from core.transitions import IllegalTransition, sources_of
 from engine.types import Position
 
 S = ExecutionStatus
+MASS = 1000  # rows moved by one statement
+# What a line of history says of its execution, in the order of its fields.
+_TOLD = ("id", "workspace_id", "campaign_id", "subject_type", "subject_id", "current_node_id")
 POISON_AFTER = 3  # a step that was begun so often in a row and brought no progress is given up
 
 
@@ -157,34 +160,37 @@ def sources_for(to: str, among: Collection[str]) -> list[str]:
     return [state for state in sources_of(EDGES, to) if state in among]
 
 
-def activate_pending(campaign_id: int, now: datetime, *, due: datetime | None = None) -> int:
-    """pending -> active for everyone enrolled before the campaign started; one event each.
-
-    `due` is when their first step may run (the workflow's initial delay); `now` by default.
-    """
-    rows = WorkflowExecution.objects.filter(campaign_id=campaign_id, status=S.PENDING)
-    return _move_many(
-        rows,
-        event=ExecutionEventType.ACTIVATED,
-        now=now,
-        status=S.ACTIVE,
-        next_run_at=due or now,
-        eligible_at=due or now,
-        started_at=now,
-    )
+def pending(campaign_id: int) -> QuerySet[WorkflowExecution]:
+    """Those enrolled before the campaign started."""
+    return WorkflowExecution.objects.filter(campaign_id=campaign_id, status=S.PENDING)
 
 
-def cancel_live(
-    campaign_id: int, reason: EndReason, now: datetime, *, statuses: Collection[str] | None = None
+def activate_pending(
+    campaign_id: int, now: datetime, *, due: datetime, started_at: datetime, ids: Sequence[int]
 ) -> int:
-    """Cancel the campaign's live executions that no worker holds (or those in `statuses`).
+    """pending -> active for those of `ids`; one event each.
+
+    `due` is when their first step may run, `started_at` when the campaign began for them.
+    """
+    return _move_many(
+        pending(campaign_id), ids, event=ExecutionEventType.ACTIVATED, now=now, status=S.ACTIVE,
+        next_run_at=due, eligible_at=due, started_at=started_at,
+    )  # fmt: skip
+
+
+def cancellable(campaign_id: int) -> QuerySet[WorkflowExecution]:
+    """The campaign's live executions that no worker holds."""
+    statuses = sources_for(S.CANCELLED, LIVE - CLAIMED)
+    return WorkflowExecution.objects.filter(campaign_id=campaign_id, status__in=statuses)
+
+
+def cancel_live(campaign_id: int, reason: EndReason, now: datetime, *, ids: Sequence[int]) -> int:
+    """Cancel those of `ids` that are live and that no worker holds.
 
     Those queued or processing are left to their worker, which finds the campaign ended and stops them
     at its next checkpoint: what is on its way to the provider cannot be called back.
     """
-    wanted = sources_for(S.CANCELLED, statuses if statuses is not None else LIVE - CLAIMED)
-    rows = WorkflowExecution.objects.filter(campaign_id=campaign_id, status__in=wanted)
-    return _cancel(rows, reason, now)
+    return _cancel(cancellable(campaign_id), ids, reason, now)
 
 
 def cancel_for_subjects(
@@ -196,28 +202,27 @@ def cancel_for_subjects(
         subject_id__in=subject_ids,
         status__in=sources_for(S.CANCELLED, LIVE - CLAIMED),
     )
-    return _cancel(rows, reason, now, actor_id=actor_id)
+    ids = list(rows.order_by("pk").values_list("pk", flat=True))
+    return _cancel(rows, ids, reason, now, actor_id=actor_id)
 
 
 def _cancel(
-    rows: QuerySet[WorkflowExecution], reason: EndReason, now: datetime, *, actor_id: int | None = None
+    rows: QuerySet[WorkflowExecution],
+    ids: Sequence[int],
+    reason: EndReason,
+    now: datetime,
+    *,
+    actor_id: int | None = None,
 ) -> int:
     return _move_many(
-        rows,
-        event=ExecutionEventType.CANCELLED,
-        actor_id=actor_id,
-        data={"reason": str(reason)},
-        now=now,
-        status=S.CANCELLED,
-        active_key=None,
-        completed_at=now,
-        end_reason=reason,
-        paused_at=None,
-    )
+        rows, ids, event=ExecutionEventType.CANCELLED, actor_id=actor_id, data={"reason": str(reason)},
+        now=now, status=S.CANCELLED, active_key=None, completed_at=now, end_reason=reason, paused_at=None,
+    )  # fmt: skip
 
 
 def _move_many(
     rows: QuerySet[WorkflowExecution],
+    ids: Sequence[int],
     *,
     event: str,
     now: datetime,
@@ -225,25 +230,27 @@ def _move_many(
     actor_id: int | None = None,
     **columns: Any,
 ) -> int:
-    """One guarded UPDATE and the lines of history a thousand rows at a time. Run inside a transaction.
+    """Move those of `ids` that are still among `rows`. Run inside a transaction.
 
-    The rows are locked first, so that exactly those that get a line are those that move.
+    Two statements for a thousand: a guarded UPDATE, and its answer as lines of history. The rows are
+    locked in the order of their ids, as everywhere.
     """
-    moved, last_id = 0, 0
-    while True:
-        batch = list(
-            rows.filter(pk__gt=last_id).order_by("pk").select_for_update(of=("self",), no_key=True)[:1000]
+    moved = 0
+    for start in range(0, len(ids), MASS):
+        wanted = rows.filter(pk__in=ids[start : start + MASS]).order_by("pk")
+        held = wanted.select_for_update(of=("self",), no_key=True).values("pk")
+        changed = update_answering(
+            rows.filter(pk__in=held[:MASS]), _TOLD, revision=F("revision") + 1, updated_at=now, **columns
         )
-        if not batch:
-            return moved
-        last_id = batch[-1].pk
-        WorkflowExecution.objects.filter(pk__in=[row.pk for row in batch]).update(
-            revision=F("revision") + 1, updated_at=now, **columns
-        )
-        store(
-            [
-                event_row(row, event, now, node_id=row.current_node_id, data=data, actor_id=actor_id)
-                for row in batch
-            ]
-        )
-        moved += len(batch)
+        store([_told(row, event, now, data or {}, actor_id) for row in sorted(changed)])
+        moved += len(changed)
+    return moved
+
+
+def _told(
+    row: tuple[Any, ...], event: str, now: datetime, data: Mapping[str, Any], actor_id: int | None
+) -> EventLine:
+    pk, workspace_id, campaign_id, subject_type, subject_id, node_id = row
+    return EventLine(
+        pk, workspace_id, campaign_id, subject_type, subject_id, event, now, node_id, data, "", actor_id
+    )

@@ -11,8 +11,8 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from automation import catalogue, publishing
-from automation.builder import queries
+from automation import catalogue, own_templates, publishing, registry
+from automation.builder import queries, step_numbers
 from automation.builder.differences import differences
 from automation.builder.steps import Drawing, draw
 from automation.checking import Report, check
@@ -58,7 +58,14 @@ def create(request: MemberRequest) -> HttpResponse:
         else:
             messages.success(request, _("The workflow was created."))
             return redirect("automation:builder", workflow.pk)
-    context = {"form": form, "templates": catalogue.BUILT_IN}
+    own = own_templates.all_templates()
+    context = {
+        "form": form,
+        "descriptions": {template.key: template.description for template in catalogue.BUILT_IN}
+        | {own_templates.key_of(template): template.description for template in own},
+        "own": own,
+        "has_triggers": bool(registry.triggers()),
+    }
     return render(request, "automation/workflows/create.html", context, status=_status(form))
 
 
@@ -130,6 +137,7 @@ def version(request: MemberRequest, pk: int, number: int) -> HttpResponse:
         "changes": changes,
         "settings_changed": other is not None and other.settings != this.settings,
         "drawing": draw(definition, timezone=zone),
+        "choices": step_numbers.choices(request, workflow),
     }
     return render(request, "automation/workflows/version.html", context)
 

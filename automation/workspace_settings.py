@@ -7,7 +7,7 @@ from typing import Any
 
 from django.db import transaction
 from django.forms import BaseForm
-from django.http import QueryDict
+from django.http import HttpRequest, QueryDict
 from django.utils.translation import gettext_lazy as _
 
 from automation import audit_events
@@ -30,6 +30,16 @@ def is_enabled(workspace_id: int) -> bool:
     """Also for callers without a workspace of their own: a provider's post opens none."""
     with workspace_scope(workspace_id):
         return current(workspace_id).enabled
+
+
+def on_for(request: HttpRequest) -> bool:
+    """Whether the workspace this person stands in has automation on; asked once a request."""
+    known: bool | None = getattr(request, "automation_on", None)
+    if known is None:
+        workspace = getattr(request, "workspace", None)
+        known = workspace is not None and is_enabled(workspace.pk)
+        request.automation_on = known  # type: ignore[attr-defined]  # kept for the gate and the menu
+    return known
 
 
 def make_form(workspace: Workspace, data: QueryDict | None) -> BaseForm:

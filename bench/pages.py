@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 from statistics import median
 from typing import Any
@@ -116,22 +117,42 @@ def addresses(campaign: Any) -> list[str]:
         "/targets/?page=1500",
         f"/targets/{person}/",
         f"/targets/{person}/?tab=automation",
+        f"/targets/{person}/?tab=automation&why={campaign.pk}",
+        f"/targets/{person}/?tab=activities",
+        "/targets/activities/?whose=all",
+        "/search?q=نفر",
+        "/search/suggestions?q=1234",
         "/targets/lists/",
         "/automation/workflows/",
         "/automation/campaigns/",
         one,
         f"{one}/targets",
         f"{one}/targets?status=active",
+        f"{one}/targets?status=waiting",
         f"{one}/targets?page=1000",
+        f"{one}/targets?code=-",
         f"{one}/logs",
+        f"{one}/logs?type=wait_started",
         f"{one}/live",
+        f"{one}/enrol",
+        f"{one}/newcomers",
+        "/automation/campaigns/stop",
+        "/automation/health",
+        "/automation/support",
+        "/targets/activities/",
         "/automation/sms-logs/",
         "/automation/sms-logs/?status=unknown",
-        "/automation/sms-logs/?q=09000001234",
+        "/automation/sms-logs/?status=failed",
+        "/automation/sms-logs/?number=09000001234",
+        f"/automation/sms-logs/?campaign={campaign.pk}",
+        "/automation/sms-unknown/",
+        "/automation/inbound/",
+        "/automation/usage/",
         "/automation/blacklist/",
         "/settings/audit",
         "/settings/sms/",
         "/settings/members",
+        "/settings/tokens",
     ]
 
 
@@ -148,6 +169,70 @@ def signed_in(workspace_id: int) -> Any:
     client = Client()
     client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
     return client
+
+
+def counting(campaign: Any) -> float:
+    """Milliseconds that the background needs for the figures of the campaign's page."""
+    from campaigns import figures
+    from core import clock
+    from core.tenancy import workspace_scope
+    from targets.queries import Visibility
+
+    with workspace_scope(campaign.workspace_id):
+        began = time.perf_counter()
+        figures.count(campaign, Visibility.everyone(), "Asia/Tehran", clock.now())
+        return (time.perf_counter() - began) * 1000
+
+
+def downloading(client: Any, address: str) -> float:
+    """Milliseconds until the last byte of a download has come."""
+    began = time.perf_counter()
+    for _piece in client.get(address):
+        pass
+    return (time.perf_counter() - began) * 1000
+
+
+def long_draft(workspace_id: int) -> tuple[str, str]:
+    """A draft of two hundred messages; the address of its changes, and the key of the one in the middle."""
+    from dataclasses import replace
+
+    from automation import publishing
+    from automation.builder import drafts
+    from automation.models import WorkflowVersion
+    from core.tenancy import workspace_scope
+
+    with workspace_scope(workspace_id):
+        workflow = publishing.create_workflow(name="long", template_key="single_message", user=None)
+        version = WorkflowVersion.objects.get(workflow=workflow)
+        short = publishing.load_definition(version)
+        one = next(node for node in short.nodes if node.type == "action")
+        first, last = (next(node for node in short.nodes if node.type == kind) for kind in ("start", "end"))
+        chain = [first, *(replace(one, key=f"n_{place}") for place in range(200)), last]
+        edges = [
+            replace(short.edges[0], source=before.key, target=after.key)
+            for before, after in itertools.pairwise(chain)
+        ]
+        long = replace(short, nodes=tuple(chain), edges=tuple(edges))
+        drafts.save_definition(workflow, version, base=None, definition=long, user=None)
+    return f"/automation/workflows/{workflow.pk}/builder", "n_100"
+
+
+def moving(client: Any, workspace_id: int) -> float:
+    """Median milliseconds of moving one step of that draft, with the answer that shows the new list."""
+    from automation.builder.claiming import Base
+    from automation.models import WorkflowVersion
+
+    address, key = long_draft(workspace_id)
+    times = []
+    for _ in range(ROUNDS):
+        version = WorkflowVersion.unscoped.get(workflow_id=int(address.split("/")[3]))
+        form = {"base": str(Base.of(version)), "do": f"up:{key}", "at": ""}
+        began = time.perf_counter()
+        response = client.post(f"{address}/change", form, headers={"HX-Request": "true"})
+        times.append(time.perf_counter() - began)
+        if response.status_code != 200:
+            raise SystemExit(f"the step was not moved: {response.status_code}")
+    return median(times) * 1000
 
 
 def measure(client: Any, address: str) -> tuple[float, int]:
@@ -183,6 +268,10 @@ def main() -> None:
         slow += milliseconds > GOAL_MS
         print(f"{milliseconds:8.0f} ms  {queries:3d} queries  {address}")
     print(f"{slow} pages above {GOAL_MS} ms")
+    print(f"{moving(client, campaign.workspace_id):8.0f} ms  one step of two hundred moved in the builder")
+    print(f"{counting(campaign):8.0f} ms  in the background: the figures of {campaign.pk}")
+    for address in ("/targets/export.csv", f"/automation/campaigns/{campaign.pk}/targets.xlsx"):
+        print(f"{downloading(client, address):8.0f} ms  {address}")
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from bench import house
 from bench.claim import CTE, UNDO
 from bench.installation import installation, redis_url
 
-BATCH, CHUNK = 1_000, 100
+BATCH = 1_000
 
 
 def main() -> None:
@@ -43,13 +43,20 @@ def _measure(campaign: Any, broker: Any, options: argparse.Namespace) -> None:
             claimed = case()
             rates[name].append(options.due / (time.perf_counter() - began))
             messages = broker.llen("automation")
-            if claimed != options.due or messages != options.due // CHUNK:
+            if claimed != options.due or messages != options.due // BATCH * -(-BATCH // _size()):
                 sys.exit(f"{name}: {claimed} of {options.due} were claimed in {messages} messages")
             _again()
     broker.flushdb()
     product, floor = median(rates["product"]), median(rates["floor"])
     print(f"tick, claim and dispatch of {options.due} out of {options.rows}: product {product:.0f}/s   "
           f"floor {floor:.0f}/s   of the floor {product / floor:.2f}")  # fmt: skip
+
+
+def _size() -> int:
+    """How many executions a message of a full claim names."""
+    from automation.runtime.tick import message_size
+
+    return message_size(BATCH)
 
 
 def _product() -> int:
@@ -64,7 +71,7 @@ def _floor(campaign: Any) -> int:
     from automation.runtime.runner import PROCESS_TASK
     from core.queue.celery_tasks import run_message
 
-    done, moment = 0, datetime.now().astimezone()
+    done, moment, size = 0, datetime.now().astimezone(), _size()
     with connection.cursor() as cursor:
         while True:
             token = uuid4()
@@ -72,8 +79,8 @@ def _floor(campaign: Any) -> int:
             ids = [row[0] for row in cursor.fetchall()]
             if not ids:
                 return done
-            for start in range(0, len(ids), CHUNK):
-                message = {"v": 1, "workspace": campaign.workspace_id, "ids": ids[start : start + CHUNK],
+            for start in range(0, len(ids), size):
+                message = {"v": 1, "workspace": campaign.workspace_id, "ids": ids[start : start + size],
                            "token": str(token)}  # fmt: skip
                 run_message.apply_async(args=[PROCESS_TASK, message], queue="automation")
             done += len(ids)

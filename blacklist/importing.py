@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from django.conf import settings
 from django.core.files.base import File
+from django.utils import translation
 from django.utils.translation import gettext as _
 
 from blacklist import actions
@@ -35,12 +37,16 @@ class Unreadable:
 
 @dataclass(slots=True)
 class ImportResult:
-    """Counts of distinct numbers: `added` were not blocked before, `reactivated` were unblocked once."""
+    """Counts of distinct numbers: `added` were not blocked before, `reactivated` were unblocked once.
+
+    `released` are rows of an export that say the number was unblocked there: they block nobody here.
+    """
 
     added: int = 0
     reactivated: int = 0
     already: int = 0
     invalid: int = 0
+    released: int = 0
     examples: list[Unreadable] = field(default_factory=list)
 
 
@@ -101,8 +107,11 @@ def _number_column(rows: Iterable[SheetRow]) -> int | None:
 def _values(rows: Iterator[SheetRow], column: int, result: ImportResult) -> Iterator[str]:
     """Each number once; what is no number goes into the result."""
     seen: set[str] = set()
-    is_first = True
+    is_first, unblocked = True, _words_for_unblocked()
     for row in rows:
+        if any(isinstance(cell, str) and cell.strip() in unblocked for cell in row.cells):
+            result.released += 1
+            continue
         cell = row.cells[column] if column < len(row.cells) else None
         try:
             value = _read(cell)
@@ -114,6 +123,15 @@ def _values(rows: Iterator[SheetRow], column: int, result: ImportResult) -> Iter
                 seen.add(value)
                 yield value
         is_first = False
+
+
+def _words_for_unblocked() -> set[str]:
+    """How an export calls the state of a number that is blocked no more, in every language of the site."""
+    words = set()
+    for code, _name in settings.LANGUAGES:
+        with translation.override(code):
+            words.add(_("Unblocked"))
+    return words
 
 
 def _note(result: ImportResult, row: int, column: int, cell: Cell, message: str) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from django.contrib import messages
-from django.db import transaction
-from django.http import Http404, HttpResponse
+from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.translation import get_language, ngettext
+from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -19,11 +18,11 @@ from blacklist.importing import import_numbers
 from blacklist.models import BlacklistEntry, Channel, Source
 from core.dates import format_number
 from core.errors import DomainError
+from core.exporting import Digits, Table
 from core.pagination import paginate
 from core.posting import posted, posted_files
-from core.spreadsheets.export import csv_response, xlsx_response
-from workspaces import audit
 from workspaces.decorators import permission_required
+from workspaces.downloads import send
 from workspaces.http import MemberRequest
 from workspaces.permissions import Perm
 
@@ -138,34 +137,26 @@ def import_file(request: MemberRequest) -> HttpResponse:
 @permission_required(*VIEW)
 def export(request: MemberRequest, kind: str) -> HttpResponseBase:
     """The entries that the filters leave, as xlsx or csv."""
-    if kind not in ("xlsx", "csv"):
-        raise Http404
-    filters = EntryFilter(request.GET)
-    rows = queries.entries(**filters.conditions())
-    with transaction.atomic():
-        new = {"format": kind, **{name: str(value) for name, value in filters.conditions().items()}}
-        audit.record("blacklist.exported", entity=(BlacklistEntry, 0), new=new, user=request.user)
-    name = f"blacklist.{kind}"
-    if kind == "csv":
-        return csv_response(name, _with_header(rows.iterator(chunk_size=2_000)))
-    return xlsx_response(name, _("Blacklist"), _header(), map(_cells, rows.iterator(chunk_size=2_000)))
+    chosen = EntryFilter(request.GET).conditions()
+    rows = queries.entries(**chosen)
+    return send(request, ENTRIES, rows, kind, chosen=chosen, event="blacklist.exported")
 
 
-def _header() -> list[str]:
-    return [_("Number"), _("State"), _("Reason"), _("Source"), _("Note"), _("Added on")]
+def _cells(chunk: Sequence[BlacklistEntry]) -> Iterator[list[object]]:
+    for entry in chunk:
+        state = _("Blocked") if entry.is_active else _("Unblocked")
+        yield [
+            Digits(entry.value), state, entry.get_reason_display(), entry.get_source_display(),
+            entry.description, entry.created_at.date().isoformat(),
+        ]  # fmt: skip
 
 
-def _with_header(entries: Iterator[BlacklistEntry]) -> Iterator[list[object]]:
-    yield list(_header())
-    yield from map(_cells, entries)
-
-
-def _cells(entry: BlacklistEntry) -> list[object]:
-    return [
-        entry.value,
-        _("Blocked") if entry.is_active else _("Unblocked"),
-        entry.get_reason_display(),
-        entry.get_source_display(),
-        entry.description,
-        entry.created_at.date().isoformat(),
-    ]
+ENTRIES = Table(
+    name="blacklist",
+    title=gettext_lazy("Blacklist"),
+    columns=(
+        gettext_lazy("Number"), gettext_lazy("State"), gettext_lazy("Reason"), gettext_lazy("Source"),
+        gettext_lazy("Note"), gettext_lazy("Added on"),
+    ),
+    cells=_cells,
+)  # fmt: skip

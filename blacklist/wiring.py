@@ -46,7 +46,7 @@ def register() -> None:
             permission=Perm.BLACKLIST_VIEW,
             order=50,
             icon="blacklist",
-            group="automation",
+            group="messages",
         )
     )
     home.register_card("blacklist.blocked", _card, permission=Perm.BLACKLIST_VIEW, order=20)

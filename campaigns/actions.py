@@ -16,8 +16,8 @@ from django.utils.translation import gettext as _
 
 from automation import workspace_settings
 from automation.models import WorkflowExecution
-from automation.states import CLAIMED, EndReason
-from campaigns import audit_events, lifecycle, queries, readiness, transitions
+from automation.states import CLAIMED
+from campaigns import audit_events, lifecycle, queries, readiness, settling, transitions
 from campaigns.details import CampaignDetails, FieldProblem, columns_of, settings_of
 from campaigns.models import OVER, Campaign, CampaignStatus
 from core import clock
@@ -33,7 +33,10 @@ CANCELLING_PARTIAL: Final = "cancelling_partial"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CancelOutcome:
-    """`code` is `cancelled`, or `cancelling_partial` while workers hold `in_work` people."""
+    """`code` is `cancelled`, or `cancelling_partial` while workers hold `in_work` people.
+
+    `stopped` people get nothing any more, from this moment on; of many the rows follow within a minute.
+    """
 
     code: str
     stopped: int
@@ -88,12 +91,14 @@ def update_campaign(
         raise Invalid(text, problems=[FieldProblem("starts_at", text)])
     before = _shown(campaign)
     with transaction.atomic():
+        # Held: the rule for new people writes its own part of the settings every few minutes.
+        held = Campaign.objects.select_for_update(no_key=True).get(pk=campaign_id)
         rows = Campaign.objects.filter(pk=campaign_id, revision=revision, deleted_at__isnull=True).exclude(
             status__in=OVER
         )
         changed = rows.update(
             **columns,
-            settings=settings_of(details, campaign.settings),
+            settings=settings_of(details, held.settings),
             revision=F("revision") + 1,
             updated_at=clock.now(),
         )
@@ -148,6 +153,8 @@ def resume(campaign_id: int, *, user: User | None) -> Campaign:
         if not transitions.mark_active(campaign_id, now, source=S.PAUSED):
             raise _illegal(campaign_id, _("Only a paused campaign can be resumed."))
         _audit_status(audit_events.CAMPAIGN_RESUMED, campaign, S.ACTIVE, user)
+        if campaign.starting:  # the pause came before everybody was let go
+            transaction.on_commit(lambda: settling.ask(campaign.workspace_id, campaign_id))
     return queries.campaign_for(campaign_id)
 
 
@@ -158,7 +165,7 @@ def cancel(campaign_id: int, *, user: User | None) -> CancelOutcome:
     with transaction.atomic():
         if not transitions.mark_over(campaign_id, now, to=S.CANCELLED):
             raise _illegal(campaign_id, _("This campaign cannot be cancelled."))
-        stopped = lifecycle.stop_people(campaign_id, EndReason.CAMPAIGN_CANCELLED, now)
+        stopped = settling.stop_people(queries.campaign_for(campaign_id), now)
         in_work = WorkflowExecution.objects.filter(
             campaign_id=campaign_id, status__in=sorted(CLAIMED)
         ).count()
@@ -203,7 +210,7 @@ def _start(campaign: Campaign, *, source: str, user: User | None) -> Campaign:
         if ahead:
             _audit_status(audit_events.CAMPAIGN_SCHEDULED, campaign, S.SCHEDULED, user)
         else:
-            people = lifecycle.begin(campaign, now)
+            people = settling.begin(campaign, now)
             _audit_status(audit_events.CAMPAIGN_STARTED, campaign, S.ACTIVE, user, started_people=people)
     return queries.campaign_for(campaign.pk)
 

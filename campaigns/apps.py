@@ -7,7 +7,8 @@ class CampaignsConfig(AppConfig):
     default_auto_field = "django.db.models.BigAutoField"
 
     def ready(self) -> None:
-        from campaigns import audit_events, home, tasks  # noqa: F401  # the tasks register themselves
+        from automation import workspace_settings
+        from campaigns import audit_events, home, searching, tasks  # noqa: F401  # the tasks register themselves
         from campaigns.models import Campaign, CampaignStatus
         from core.navigation import NavItem, register
         from workspaces import audit
@@ -17,6 +18,7 @@ class CampaignsConfig(AppConfig):
         audit.register_fields(audit_events.FIELDS)
         audit.register_values(Campaign, {"status": dict(CampaignStatus.choices)})
         home.register()
+        searching.register()
         register(
             NavItem(
                 key="campaigns",
@@ -26,5 +28,17 @@ class CampaignsConfig(AppConfig):
                 order=30,
                 icon="campaign",
                 group="automation",
+                enabled=workspace_settings.on_for,
+            )
+        )
+        register(
+            NavItem(
+                key="campaigns.checkup",
+                label=_("Health"),
+                url_name="campaigns:checkup",
+                permission=Perm.SUPPORT,
+                order=88,
+                icon="pulse",
+                group="settings",
             )
         )

@@ -21,6 +21,12 @@ PEOPLE_ADDED: Final = "campaign.people_added"
 ADDING_FAILED: Final = "campaign.adding_failed"
 SELECTION_DISCARDED: Final = "campaign.selection_discarded"
 
+SENDING_STOPPED: Final = "campaign.sending_stopped"
+SENDING_RESUMED: Final = "campaign.sending_resumed"
+ADDING_STOPPED: Final = "campaign.adding_stopped"
+RULE_SAVED: Final = "campaign.rule_saved"
+RULE_OFF: Final = "campaign.rule_off"
+
 LABELS: Final[dict[str, str | Promise]] = {
     CAMPAIGN_CREATED: _("Campaign created"),
     CAMPAIGN_CHANGED: _("Campaign changed"),
@@ -34,6 +40,11 @@ LABELS: Final[dict[str, str | Promise]] = {
     INTAKE_CLOSED: _("Campaign closed to new people"),
     PEOPLE_ADDED: _("People added to a campaign"),
     ADDING_FAILED: _("Adding people to a campaign failed"),
+    SENDING_STOPPED: _("Everything stopped"),
+    SENDING_RESUMED: _("Everything resumed"),
+    ADDING_STOPPED: _("Adding people to a campaign stopped"),
+    RULE_SAVED: _("Rule for new people saved"),
+    RULE_OFF: _("Rule for new people switched off"),
     SELECTION_DISCARDED: _("Selection of people discarded"),
 }
 
@@ -52,4 +63,8 @@ FIELDS: Final[dict[str, str | Promise]] = {
     "started_people": _("People who started"),
     "stopped_people": _("People stopped"),
     "in_work": _("Messages on their way"),
+    "reason": _("Reason"),
+    "conditions": _("Conditions"),
+    "daily_cap": _("New people a day at most"),
+    "include_existing": _("People who exist already"),
 }

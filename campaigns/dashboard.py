@@ -10,20 +10,27 @@ from typing import Any, Final
 
 from django.db.models import Count, Q, QuerySet
 
-from automation.counters import scopes_of, used_today
-from automation.models import CounterScope, NodeKind, WorkflowExecution, WorkflowNode
+from automation.models import WorkflowExecution
 from automation.panels import step_name
 from automation.runtime.policy import RunPolicy
 from automation.states import CLAIMABLE, CLAIMED, LIVE, ExecutionStatus
-from campaigns.models import Campaign
+from campaigns import health
+from campaigns.figures import FAILED_MESSAGES, seen_messages
+from campaigns.funnel import ArmRow, StepRow, arms_of, steps_of
+from campaigns.kept_figures import figures_for
+from campaigns.models import Campaign, CampaignStatus
+from campaigns.outcomes import Loss, OperatorRow, messages_lost, operators, people_lost
+from campaigns.send_charts import Charts, charts_of
+from campaigns.today import Crowd, State, Today, hours_of, state_of, today_of
 from engine.types import NO_TIMEOUT
-from sms.models import ACCEPTED_STATUSES, SmsLog, SmsStatus
+from sms.models import ACCEPTED_STATUSES, SmsStatus
+from sms.queries import closed_until
 from targets.models import Target
 from targets.queries import Visibility, subjects_for
+from workspaces.models import Membership
 
 S = ExecutionStatus
 NEXT_SENDS: Final = 10
-FAILED_MESSAGES = frozenset({SmsStatus.FAILED, SmsStatus.REJECTED})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,20 +91,6 @@ class Messages:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Today:
-    """What may still be sent on the workspace's calendar day. None is no limit.
-
-    The same counters that the send path reserves from, so the page and what happens never differ.
-    """
-
-    used: int
-    limit: int | None
-    workspace_limit: int | None
-    workspace_used: int
-    remaining: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NextSend:
     """Somebody whose turn comes. `at` is None for who is in line now: a past time tells nothing."""
 
@@ -109,38 +102,57 @@ class NextSend:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StepRow:
-    """How many people stand at one step, by what they do there."""
-
-    node_id: int
-    name: str
-    kind: str
-    waiting: int
-    active: int
-    held: int
-    ended: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Dashboard:
+    """What the page shows. The charts and all that comes from the history was counted at `counted_at` (None:
+    at this moment); while `counting`, it was never counted and is empty."""
+
     people: People
     messages: Messages
     today: Today
+    hours: str
+    state: State
     next_sends: list[NextSend]
     steps: list[StepRow]
+    arms: list[ArmRow]
+    charts: Charts | None
+    people_lost: list[Loss]
+    messages_lost: list[Loss]
+    operators: list[OperatorRow]
+    counting: bool
+    counted_at: datetime | None
 
 
-def dashboard(campaign: Campaign, policy: RunPolicy, visibility: Visibility, now: datetime) -> Dashboard:
-    """Everything the campaign's page shows, for the people this member may see. Seven queries."""
+def dashboard(campaign: Campaign, policy: RunPolicy, membership: Membership, now: datetime) -> Dashboard:
+    """What the campaign's page shows, for the people this member may see. A constant number of queries."""
+    visibility = Visibility(membership)
     executions = seen_executions(campaign, visibility)
-    grouped = list(executions.values_list("current_node_id", "status").annotate(Count("pk")).order_by())
-    return Dashboard(
-        people=_people(grouped),
-        messages=_messages(campaign, visibility),
-        today=_today(policy, now),
-        next_sends=_next_sends(campaign, executions, now),
-        steps=_steps(campaign, grouped),
+    grouped = list(executions.values_list("current_node_id", "status").annotate(number=Count("*")).order_by())
+    people, next_sends = _people(grouped), _next_sends(campaign, executions, now)
+    kept = figures_for(campaign, membership, people=people.total, zone=policy.timezone, now=now)
+    figures, today, hours = kept.figures, today_of(policy, now), hours_of(policy, now)
+    crowd = Crowd(
+        total=people.total, live=people.live, due=_due(people, next_sends), next_at=_next(next_sends)
     )
+    closed = closed_until(campaign.workspace_id, now) if campaign.status == CampaignStatus.ACTIVE else None
+    return Dashboard(
+        people=people,
+        messages=_messages(campaign, visibility),
+        today=today,
+        hours=hours.sentence(now),
+        state=state_of(
+            campaign, policy, crowd=crowd, today=today, hours=hours, closed=closed,
+            trouble=health.trouble(now), now=now
+        ),
+        next_sends=next_sends,
+        steps=steps_of(campaign, grouped, figures, people.total),
+        arms=arms_of(figures.arms) if figures else [],
+        charts=charts_of(figures.hours, policy.timezone, now) if figures else None,
+        people_lost=people_lost(campaign, figures) if figures else [],
+        messages_lost=messages_lost(campaign, figures) if figures else [],
+        operators=operators(figures) if figures else [],
+        counting=figures is None,
+        counted_at=kept.counted_at,
+    )  # fmt: skip
 
 
 def seen_executions(campaign: Campaign, visibility: Visibility) -> QuerySet[WorkflowExecution]:
@@ -151,7 +163,7 @@ def seen_executions(campaign: Campaign, visibility: Visibility) -> QuerySet[Work
 
 def people_counts(campaign: Campaign, visibility: Visibility) -> People:
     """How many stand where. One query over the index of statuses."""
-    rows = seen_executions(campaign, visibility).values_list("status").annotate(Count("pk")).order_by()
+    rows = seen_executions(campaign, visibility).values_list("status").annotate(number=Count("*")).order_by()
     return People(by_status=Counter(dict(rows)))
 
 
@@ -162,7 +174,7 @@ def progress_of(campaign_ids: Iterable[int], visibility: Visibility) -> dict[int
         rows = rows.filter(subject_id__in=visibility.people().values("pk"))
     found: dict[int, Counter[str]] = {}
     for campaign_id, status, count in (
-        rows.values_list("campaign_id", "status").annotate(Count("pk")).order_by()
+        rows.values_list("campaign_id", "status").annotate(number=Count("*")).order_by()
     ):
         found.setdefault(campaign_id, Counter())[status] = count
     return {pk: People(by_status=counts) for pk, counts in found.items()}
@@ -176,27 +188,23 @@ def _people(grouped: list[tuple[int, str, int]]) -> People:
 
 
 def _messages(campaign: Campaign, visibility: Visibility) -> Messages:
-    rows = SmsLog.objects.filter(campaign_id=campaign.pk)
-    if visibility.limited:
-        rows = rows.filter(subject_id__in=visibility.people().values("pk"))
-    again = Count("pk", filter=Q(attempt_number__gt=1))
-    found = list(rows.values_list("status").annotate(all=Count("pk"), again=again).order_by())
+    rows = seen_messages(campaign, visibility)
+    again = Count("status", filter=Q(attempt_number__gt=1))
+    found = list(rows.values_list("status").annotate(number=Count("*"), again=again).order_by())
     return Messages(
         by_status=Counter({status: count for status, count, _retried in found}),
         retried=sum(retried for _status, _count, retried in found),
     )
 
 
-def _today(policy: RunPolicy, now: datetime) -> Today:
-    used = used_today([policy], policy.day(now))
-    rooms = [max(0, limit - used[scope]) for scope, limit in scopes_of(policy) if limit is not None]
-    return Today(
-        used=used[(CounterScope.CAMPAIGN, policy.campaign_id)],
-        limit=policy.campaign_limit,
-        workspace_limit=policy.workspace_limit,
-        workspace_used=used[(CounterScope.WORKSPACE, policy.workspace_id)],
-        remaining=min(rooms, default=None),
-    )
+def _due(people: People, next_sends: list[NextSend]) -> int:
+    """People whose turn it is: those at work, and the ready ones as soon as one of them is due."""
+    claimed = sum(people.by_status[status] for status in CLAIMED)
+    return people.active or claimed + 1 if any(one.at is None for one in next_sends) else claimed
+
+
+def _next(next_sends: list[NextSend]) -> datetime | None:
+    return next((one.at for one in next_sends if one.at is not None), None)
 
 
 def _next_sends(campaign: Campaign, executions: QuerySet[WorkflowExecution], now: datetime) -> list[NextSend]:
@@ -222,27 +230,4 @@ def _next_send(row: WorkflowExecution, target: Target | None, now: datetime) -> 
         target=target,
         step=step_name(row.current_node),
         at=row.next_run_at if ahead else None,
-    )
-
-
-def _steps(campaign: Campaign, grouped: list[tuple[int, str, int]]) -> list[StepRow]:
-    """Every step of the version in stored order, the start left out."""
-    nodes = WorkflowNode.objects.filter(version_id=campaign.workflow_version_id).exclude(type=NodeKind.START)
-    counts: dict[int, Counter[str]] = {}
-    for node_id, status, count in grouped:
-        counts.setdefault(node_id, Counter())[status] += count
-    return [_step(node, People(by_status=counts.get(node.pk, Counter()))) for node in nodes.order_by("pk")]
-
-
-def _step(node: WorkflowNode, people: People) -> StepRow:
-    held = people.by_status[S.PAUSED] + people.by_status[S.BLACKLISTED]
-    waiting = people.by_status[S.WAITING] + people.by_status[S.PENDING]
-    return StepRow(
-        node_id=node.pk,
-        name=step_name(node),
-        kind=node.type,
-        waiting=waiting,
-        active=people.active,
-        held=held,
-        ended=people.total - waiting - people.active - held,
     )

@@ -13,10 +13,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from automation.builder.window_form import WindowForm
-from automation.states import ExecutionEventType, ExecutionStatus
+from automation.states import ExecutionEventType
 from campaigns import queries
 from campaigns.details import MAX_DESCRIPTION, MAX_LIMIT, MAX_NAME, CampaignDetails
 from campaigns.models import Campaign, CampaignStatus
+from campaigns.newcomers import DEFAULT_CAP, MOST_A_DAY
 from campaigns.policy import ONE_PER_PHONE, STOP_STATUSES
 from core.errors import DomainError, Invalid
 from core.formfields import DigitsIntegerField, JalaliDateField
@@ -171,17 +172,36 @@ class EditCampaignForm(CampaignForm):
     revision = forms.IntegerField(widget=forms.HiddenInput)
 
 
+class NewcomersForm(forms.Form):
+    """The rule for new people beside its conditions, which are the people page's own filter."""
+
+    daily_cap = DigitsIntegerField(
+        label=gettext_lazy("New people a day at most"),
+        min_value=1,
+        max_value=MOST_A_DAY,
+        initial=DEFAULT_CAP,
+        help_text=gettext_lazy("Whoever finds no room today is looked at tomorrow."),
+    )
+    include_existing = forms.BooleanField(
+        label=gettext_lazy("Also people who exist already"),
+        required=False,
+        help_text=gettext_lazy("Without this only people who come from now on are meant."),
+    )
+    confirmed = forms.IntegerField(required=False, widget=forms.HiddenInput)  # the number that was shown
+
+
 class StatusFilter(forms.Form):
     """The status in the address of the campaign list."""
 
     status = forms.ChoiceField(required=False, choices=[("", ""), *CampaignStatus.choices])
 
 
-class PeopleFilter(forms.Form):
-    status = forms.ChoiceField(
-        label=gettext_lazy("Status"),
-        required=False,
-        choices=[("", gettext_lazy("All")), *ExecutionStatus.choices],
+class CheckForm(forms.Form):
+    """What support wants checked, in the address of its page."""
+
+    check = forms.ChoiceField(required=False, choices=[("", ""), ("campaign", ""), ("counters", "")])
+    campaign = DigitsIntegerField(
+        label=gettext_lazy("Campaign number"), required=False, min_value=1, max_value=2**62
     )
 
 

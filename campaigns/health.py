@@ -98,6 +98,11 @@ def _poisoned_text(campaign: str, count: int) -> str:
     ) % {"n": number(count), "campaign": campaign}
 
 
+def trouble(now: datetime) -> Banner | None:
+    """The first reason why nothing moves, whatever the campaign; None when all is well."""
+    return next((Banner(TITLES[word], TEXTS[word]) for word in warnings(now)), None)
+
+
 def warnings(now: datetime) -> list[str]:
     """`scheduler`: no tick came although a campaign runs. `queue`: claimed people are not worked on."""
     found = [COPY] if installation.refusal() else []

@@ -44,9 +44,7 @@ class LogPage:
 
 def log(campaign: Campaign, visibility: Visibility, *, kind: str = "", before: int | None = None) -> LogPage:
     """Events newest first, those before the id `before`. Two queries however deep the page lies."""
-    rows = _events(campaign, visibility)
-    if kind:
-        rows = rows.filter(type=kind)
+    rows = events(campaign, visibility, kind=kind)
     if before is not None:
         rows = rows.filter(pk__lt=before)
     found = list(rows.select_related("node", "actor_user").order_by("-pk")[: PAGE + 1])
@@ -58,8 +56,11 @@ def log(campaign: Campaign, visibility: Visibility, *, kind: str = "", before: i
     )
 
 
-def _events(campaign: Campaign, visibility: Visibility) -> QuerySet[WorkflowExecutionEvent]:
+def events(campaign: Campaign, visibility: Visibility, *, kind: str = "") -> QuerySet[WorkflowExecutionEvent]:
+    """The campaign's history of the people this member may see, of one kind or whole; without an order."""
     rows = WorkflowExecutionEvent.objects.filter(campaign_id=campaign.pk)
+    if kind:
+        rows = rows.filter(type=kind)
     return rows if not visibility.limited else rows.filter(subject_id__in=visibility.people().values("pk"))
 
 

@@ -5,6 +5,7 @@ Every step decides by one conditional UPDATE, so two ticks at once do the work o
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
@@ -13,16 +14,10 @@ from typing import Any, Final
 from django.db import transaction
 from django.db.models import Q, QuerySet, Value
 
-from automation import transitions as executions
-from automation.definition_cache import compiled
-from automation.models import WorkflowExecution
-from automation.states import LIVE, EndReason
-from campaigns import audit_events, transitions
+from campaigns import audit_events, settling, transitions
 from campaigns.enrollment import batches
 from campaigns.models import OVER, BatchStatus, Campaign, CampaignStatus, EnrollmentBatch
-from campaigns.policy import ENDED_REASONS
 from core.tenancy import workspace_scope
-from engine.walk import start_position
 from workspaces import audit
 from workspaces.models import User
 
@@ -47,14 +42,19 @@ def advance(now: datetime) -> LifecycleReport:
     todo = _agenda(now)
     started = [_start_due(*row, now) for row in todo[_START]]
     ended = [_end_due(*row, now) for row in todo[_END]]
-    drained = [_drain(*row, now) for row in sorted({*todo[_DRAIN], *todo[_END]})]
+    begun, stopped = _settle_all(sorted({*todo[_START], *todo[_END], *todo[_SETTLE], *todo[_DRAIN]}))
     return LifecycleReport(
         started=sum(people is not None for people in started),
-        people_started=sum(people or 0 for people in started),
+        people_started=begun + _at_once(started),
         completed=sum(people is not None for people in ended),
-        people_stopped=sum(people or 0 for people in [*ended, *drained]),
+        people_stopped=stopped + _at_once(ended),
         batches_failed=sum(_give_up(*row, now) for row in todo[_GIVE_UP]),
     )
+
+
+def _at_once(people: list[int | None]) -> int:
+    """How many of them were moved in the transaction of the start or the end itself."""
+    return sum(min(count or 0, settling.AT_ONCE) for count in people)
 
 
 def tick_step(now: datetime) -> Mapping[str, int]:
@@ -62,29 +62,12 @@ def tick_step(now: datetime) -> Mapping[str, int]:
     return asdict(advance(now))
 
 
-def begin(campaign: Campaign, now: datetime) -> int:
-    """Let everyone enrolled before the start go, the workflow's initial delay included; returns how many.
-
-    Inside the transaction that made the campaign active.
-    """
-    _position, due = start_position(compiled(campaign.workflow_version_id).graph, now)
-    return executions.activate_pending(campaign.pk, now, due=due)
-
-
-def stop_people(campaign_id: int, reason: EndReason, now: datetime) -> int:
-    """Cancel everyone inside whom no worker holds; returns how many.
-
-    Those with a worker stop at its next checkpoint or, once it gave them back, at a later tick.
-    """
-    return executions.cancel_live(campaign_id, reason, now)
-
-
 def complete(campaign_id: int, now: datetime, *, user: User | None, source: str | None = None) -> int | None:
-    """End one campaign and stop its people; None when it was not running or paused. One transaction."""
+    """End one campaign and stop its people; returns how many, None when it was not running or paused."""
     with transaction.atomic():
         if not transitions.mark_over(campaign_id, now, to=CampaignStatus.COMPLETED, source=source):
             return None
-        stopped = stop_people(campaign_id, EndReason.CAMPAIGN_ENDED, now)
+        stopped = settling.stop_people(Campaign.objects.get(pk=campaign_id), now)
         audit.record(
             audit_events.CAMPAIGN_COMPLETED,
             entity=(Campaign, campaign_id),
@@ -95,11 +78,11 @@ def complete(campaign_id: int, now: datetime, *, user: User | None, source: str 
 
 
 Row = tuple[int, int]  # workspace, campaign or batch
-_START, _END, _DRAIN, _GIVE_UP = "start", "end", "drain", "give_up"
+_START, _END, _SETTLE, _DRAIN, _GIVE_UP = "start", "end", "settle", "drain", "give_up"
 
 
 def _agenda(now: datetime) -> dict[str, list[Row]]:
-    """What there is to do, by kind and in the order of workspaces. One query over four partial indexes."""
+    """What there is to do, by kind and in the order of workspaces. One query over five partial indexes."""
     asked = _questions(now)
     first, *others = [
         rows.order_by().annotate(todo=Value(kind)).values_list("todo", "workspace_id", "pk")
@@ -124,6 +107,7 @@ def _questions(now: datetime) -> dict[str, QuerySet[Any]]:
         _START: campaigns.filter(opens),
         # One whose start and end both passed while no tick came is started first, then ended.
         _END: campaigns.filter(opens | Q(status=CampaignStatus.ACTIVE), ends_at__lte=now),
+        _SETTLE: Campaign.unscoped.filter(starting=True, status=CampaignStatus.ACTIVE),
         _DRAIN: Campaign.unscoped.filter(draining=True),
         _GIVE_UP: stale,
     }
@@ -134,7 +118,7 @@ def _start_due(workspace_id: int, campaign_id: int, now: datetime) -> int | None
         if not transitions.mark_active(campaign_id, now, source=CampaignStatus.SCHEDULED):
             return None
         campaign = Campaign.objects.get(pk=campaign_id)
-        people = begin(campaign, now)
+        people = settling.begin(campaign, now)
         audit.record(
             audit_events.CAMPAIGN_STARTED,
             entity=campaign,
@@ -150,16 +134,18 @@ def _end_due(workspace_id: int, campaign_id: int, now: datetime) -> int | None:
         return complete(campaign_id, now, user=None, source=CampaignStatus.ACTIVE)
 
 
-def _drain(workspace_id: int, campaign_id: int, now: datetime) -> int:
-    """Stop those whom workers gave back since; when nobody live is left the campaign is at rest."""
-    with workspace_scope(workspace_id), transaction.atomic():
-        campaign = Campaign.objects.filter(pk=campaign_id, draining=True, status__in=OVER).first()
-        if campaign is None:
-            return 0
-        stopped = stop_people(campaign_id, ENDED_REASONS[campaign.status], now)
-        if not WorkflowExecution.objects.filter(campaign_id=campaign_id, status__in=sorted(LIVE)).exists():
-            Campaign.objects.filter(pk=campaign_id).update(draining=False, updated_at=now)
-    return stopped
+def _settle_all(rows: list[Row]) -> tuple[int, int]:
+    """Let people follow their campaigns' status for a few seconds, each campaign in its turn; returns how
+    many began and how many stopped."""
+    begun = stopped = 0
+    stop_at = time.monotonic() + settling.TICK_SECONDS
+    for place, (workspace_id, campaign_id) in enumerate(rows):
+        left = stop_at - time.monotonic()
+        with workspace_scope(workspace_id):
+            moved = settling.settle(campaign_id, stop_at=time.monotonic() + left / (len(rows) - place))
+            is_over = Campaign.objects.filter(pk=campaign_id, status__in=OVER).exists() if moved else False
+        begun, stopped = (begun, stopped + moved) if is_over else (begun + moved, stopped)
+    return begun, stopped
 
 
 def _give_up(workspace_id: int, batch_id: int, now: datetime) -> bool:

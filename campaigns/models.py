@@ -8,7 +8,7 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from automation.models.definition import Workflow, WorkflowVersion
-from core.tenancy import UTCDateTimeField, WorkspaceModel
+from core.tenancy import UndeletableModel, UTCDateTimeField, WorkspaceModel
 from core.transitions import Edges
 from targets.models import TargetList
 
@@ -64,7 +64,10 @@ class Campaign(WorkspaceModel):
     paused_at = UTCDateTimeField(null=True)
     paused_by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
     finished_at = UTCDateTimeField(null=True)
-    draining = models.BooleanField(default=False)  # over, but walks may still come back from their workers
+    # Started, but not everybody enrolled before has been let go yet.
+    starting = models.BooleanField(default=False, db_default=False)
+    draining = models.BooleanField(default=False)  # over, but not everybody inside has been stopped yet
+    auto_enrol_at = UTCDateTimeField(null=True)  # next look for new people; null: the rule is off
     created_by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
     deleted_at = UTCDateTimeField(null=True)
 
@@ -89,6 +92,10 @@ class Campaign(WorkspaceModel):
                 fields=["status"], condition=Q(status__in=["scheduled", "active"]), name="campaign_running"
             ),
             models.Index(fields=["id"], condition=Q(draining=True), name="campaign_draining"),
+            models.Index(fields=["id"], condition=Q(starting=True), name="campaign_starting"),
+            models.Index(
+                fields=["auto_enrol_at"], condition=Q(auto_enrol_at__isnull=False), name="campaign_auto_enrol"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -98,6 +105,11 @@ class Campaign(WorkspaceModel):
     def is_over(self) -> bool:
         """Completed or cancelled: it will never run again."""
         return self.status in OVER
+
+    @property
+    def open_jobs(self) -> models.QuerySet[CampaignJob]:
+        """Work on many of its people that is still under way, newest first."""
+        return CampaignJob.objects.filter(campaign=self, status=JobStatus.WORKING).order_by("-pk")
 
     @property
     def has_started(self) -> bool:
@@ -122,10 +134,74 @@ BATCH_EDGES: Edges = {
 }
 
 
+class JobKind(models.TextChoices):
+    ENROL = "enrol", _("Adding people")
+    CHANGE = "change", _("Changing people")
+
+
+class JobStatus(models.TextChoices):
+    WORKING = "working", _("Under way")
+    DONE = "done", _("Done")
+    CANCELLED = "cancelled", _("Stopped by hand")
+    FAILED = "failed", _("Failed")
+
+
+JOB_EDGES: Edges = {
+    JobStatus.WORKING: frozenset({JobStatus.DONE, JobStatus.CANCELLED, JobStatus.FAILED}),
+    JobStatus.DONE: frozenset(),
+    JobStatus.CANCELLED: frozenset(),
+    JobStatus.FAILED: frozenset(),
+}
+
+
+class CampaignJob(WorkspaceModel):
+    """Work on more people of a campaign than one request or one selection may hold, a part at a time.
+
+    `cursor` is the last id that is done with, `last_id` the last one that was there when it was asked
+    for: whoever comes later is not meant. Killed anywhere, it goes on from the cursor.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="jobs")
+    kind = models.CharField(max_length=8, choices=JobKind)
+    order = models.JSONField(default=dict)  # what was asked for: campaigns/jobs/
+    status = models.CharField(max_length=10, choices=JobStatus, default=JobStatus.WORKING)
+    revision = models.PositiveIntegerField(default=0)
+    cursor = models.BigIntegerField(default=0)
+    last_id = models.BigIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    done = models.PositiveIntegerField(default=0)
+    counts = models.JSONField(default=dict)  # outcome -> how many
+    error = models.CharField(max_length=40, blank=True)
+    finished_at = UTCDateTimeField(null=True)
+    created_by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
+
+    class Meta:
+        constraints = [
+            models.CheckConstraint(condition=Q(status__in=JobStatus.values), name="job_status_known"),
+            models.CheckConstraint(
+                condition=Q(status="working", finished_at__isnull=True)
+                | (~Q(status="working") & Q(finished_at__isnull=False)),
+                name="job_finished_at_iff_over",
+            ),
+        ]
+        indexes = [
+            models.Index(  # those whose worker may have died
+                fields=["updated_at"], condition=Q(status="working"), name="job_working"
+            ),
+            models.Index(fields=["campaign", "-id"], name="job_newest"),
+        ]
+
+    def __str__(self) -> str:
+        return f"job {self.pk}"
+
+
 class EnrollmentBatch(WorkspaceModel):
     """One selection of people on its way into a campaign; the review happens on it."""
 
     campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="batches")
+    job = models.ForeignKey(  # it is one part of a larger selection
+        CampaignJob, null=True, on_delete=models.PROTECT, related_name="batches"
+    )
     subject_type = models.CharField(max_length=20, default="target")
     subject_ids = models.JSONField(default=list)
     status = models.CharField(max_length=10, choices=BatchStatus, default=BatchStatus.DRAFT)
@@ -150,3 +226,55 @@ class EnrollmentBatch(WorkspaceModel):
 
     def __str__(self) -> str:
         return f"batch {self.pk}"
+
+
+class CampaignFigures(WorkspaceModel):
+    """What takes long to count of a large campaign, as it was at one moment: its page shows it with the time.
+
+    One row for everybody's people, and one for each member who sees only some. It may be dropped at any
+    time; the next visit makes it anew.
+    """
+
+    campaign = models.ForeignKey(Campaign, on_delete=models.PROTECT, related_name="+")
+    viewer = models.ForeignKey(USER, null=True, on_delete=models.CASCADE, related_name="+")  # null: everybody
+    asked_at = UTCDateTimeField(null=True)  # when somebody last asked for a new count
+    counted_at = UTCDateTimeField(null=True)  # null: never yet
+    took_ms = models.PositiveIntegerField(default=0)
+    data = models.JSONField(default=dict)  # campaigns/figures.py
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["campaign"], condition=Q(viewer__isnull=True), name="figures_once_for_all"
+            ),
+            models.UniqueConstraint(fields=["campaign", "viewer"], name="figures_once_a_viewer"),
+        ]
+
+    def __str__(self) -> str:
+        return f"figures of campaign {self.campaign_id}"
+
+
+class SendingStop(UndeletableModel):
+    """One time when everything was stopped in the workspace; `Workspace.sending_stopped_at` says it is now.
+
+    `on_the_way` are the messages that had left for a provider, or were about to, at that moment.
+    """
+
+    stopped_at = UTCDateTimeField()
+    stopped_by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
+    reason = models.CharField(max_length=500)
+    on_the_way = models.JSONField(default=list)
+    resumed_at = UTCDateTimeField(null=True)
+    resumed_by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
+    resume_reason = models.CharField(max_length=500, blank=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace"], condition=Q(resumed_at__isnull=True), name="stop_one_at_a_time"
+            )
+        ]
+        indexes = [models.Index(fields=["workspace", "-id"], name="stop_newest")]
+
+    def __str__(self) -> str:
+        return f"stop {self.pk}"

@@ -41,7 +41,9 @@ class CampaignPolicies:
         }
         if not due:
             return []
-        rows = _with_settings(running).filter(pk__in=due, workspace__is_active=True)
+        rows = _with_settings(running).filter(
+            pk__in=due, workspace__is_active=True, workspace__sending_stopped_at__isnull=True
+        )
         policies = _policies(rows.order_by("workspace_id", "id"), now)
         return [DueCampaign(policy, *due[policy.campaign_id]) for policy in policies]
 
@@ -94,7 +96,7 @@ def _policy(campaign: Campaign, automation: AutomationSettings, now: datetime) -
         campaign_name=campaign.name,
         workspace_name=campaign.workspace.name,
         kind=campaign.kind,
-        running=running and campaign.workspace.is_active,
+        running=running and campaign.workspace.is_active and not campaign.workspace.sending_stopped_at,
         ended_reason=_ended_reason(campaign, over=over),
         automation_enabled=automation.enabled,
         timezone=zone,

@@ -7,9 +7,12 @@ from collections.abc import Iterable
 from django.db.models import Count, QuerySet
 from django.utils.translation import gettext as _
 
-from automation.models import Workflow, WorkflowKind, WorkflowStatus
+from automation.control_moves import TEXTS, Reason
+from automation.models import Workflow, WorkflowExecution, WorkflowKind, WorkflowStatus
 from campaigns.models import Campaign, CampaignStatus, EnrollmentBatch
 from core.errors import NotFound
+from targets.queries import Visibility
+from workspaces.models import User
 
 
 def campaigns() -> QuerySet[Campaign]:
@@ -31,6 +34,11 @@ def campaign_for(campaign_id: int) -> Campaign:
 def names_for(ids: Iterable[int]) -> dict[int, str]:
     """What these campaigns are called, deleted ones too. One query; missing ones are missing."""
     return dict(Campaign.objects.filter(pk__in=set(ids)).values_list("pk", "name"))
+
+
+def newest_names(limit: int) -> list[tuple[int, str]]:
+    """Number and name of the newest campaigns. One query."""
+    return list(campaigns().values_list("pk", "name")[:limit])
 
 
 def campaign_list(status: str = "") -> QuerySet[Campaign]:
@@ -65,3 +73,22 @@ def batch_for(batch_id: int) -> EnrollmentBatch:
     if batch is None:
         raise NotFound(_("There is no such selection."))
     return batch
+
+
+def batch_seen_by(user: User, visibility: Visibility, batch_id: int) -> EnrollmentBatch:
+    """A selection; somebody limited to own people sees only those they made themselves. Raises NotFound."""
+    batch = batch_for(batch_id)
+    if visibility.limited and batch.created_by_id != user.pk:
+        raise NotFound(_("There is no such selection."))
+    return batch
+
+
+def campaign_of_execution(execution_id: int, visibility: Visibility) -> int:
+    """The campaign of an execution whose person may be seen. Raises NotFound for any other."""
+    row = WorkflowExecution.objects.filter(pk=execution_id).values("campaign_id", "subject_id").first()
+    if row is None:
+        raise NotFound(TEXTS[Reason.NOT_FOUND])
+    if visibility.limited and not visibility.people().filter(pk=row["subject_id"]).exists():
+        raise NotFound(TEXTS[Reason.NOT_FOUND])
+    campaign_for(row["campaign_id"])
+    return int(row["campaign_id"])

@@ -58,14 +58,16 @@ def mark_paused(campaign_id: int, now: datetime, *, user_id: int | None) -> bool
 
 
 def mark_over(campaign_id: int, now: datetime, *, to: str, source: str | None = None) -> bool:
-    """To `completed` or `cancelled`. It drains until no walk of it is left with a worker."""
+    """To `completed` or `cancelled`. It drains until nobody is on their way in it."""
     return try_transition(
         _row(campaign_id),
         edges=CAMPAIGN_EDGES,
         to=to,
         source=source,
         finished_at=now,
+        starting=False,
         draining=True,
+        auto_enrol_at=None,
         paused_at=None,
         paused_by=None,
         updated_at=now,

@@ -263,7 +263,8 @@ VARS: tuple[Var, ...] = (
         parse=_int(1, 500),
         default="100",
         shape="1 to 500",
-        help="Executions named by one queue message.",
+        help="Executions worked together, in one pair of transactions. A queue message names one to four "
+        "such chunks.",
     ),
     Var(
         name="PEYK_SMS_FINALITY_HOURS",

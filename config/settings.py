@@ -79,6 +79,7 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "django.template.context_processors.i18n",
                 "core.context_processors.shell",
+                "workspaces.context_processors.help_for_page",
             ],
             "builtins": ["core.templatetags.peyk", "django.templatetags.i18n", "django.templatetags.static"],
         },

@@ -2,6 +2,8 @@
 
 from django.urls import include, path
 
+from config import api
+
 handler400 = "core.views.bad_request"
 handler403 = "core.views.permission_denied"
 handler404 = "core.views.page_not_found"
@@ -12,6 +14,7 @@ urlpatterns = [
     path("", include("workspaces.urls")),
     path("", include("sms.urls")),
     path("targets/", include("targets.urls")),
+    path("automation/", include((api.addresses(), "json"))),
     path("automation/blacklist/", include("blacklist.urls")),
     path("automation/workflows/", include("automation.urls")),
     path("automation/", include("campaigns.urls")),

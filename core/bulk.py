@@ -7,7 +7,7 @@ A value that is the same in every row is sent once; only columns that differ tra
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 from django.db import connection, models
@@ -41,8 +41,9 @@ def update_from_values(
         model, tuple(shared), tuple(varying), shape, tuple(increment), connection.vendor
     )
     source, parameters = _source(model, varying, len(rows))
-    constants = [_bind(model, name)(value) for name, value in shared.items()]
-    options = [_bind(model, name)(option) for name, given in wanted.items() for option in given]
+    bind = partial(_binder, model, vendor=connection.vendor)
+    constants = [bind(name)(value) for name, value in shared.items()]
+    options = [bind(name)(option) for name, given in wanted.items() for option in given]
     # The SET clause comes before FROM in the text, so its values come first.
     return [pk for (pk,) in run(f"{sets} FROM {source} {where}", [*constants, *parameters, *options])]
 
@@ -113,18 +114,28 @@ def update_returning(
     `order_by` names columns (none of them null, none changed) by which the ids are sorted; ids decide
     between equals.
     """
+    changed = update_answering(rows, (*order_by, "id"), **columns)
+    return [int(row[-1]) for row in (sorted(changed) if order_by else changed)]
+
+
+def update_answering(
+    rows: models.QuerySet[Any], names: Sequence[str], **columns: Any
+) -> list[tuple[Any, ...]]:
+    """`rows.update(**columns)` that answers with columns `names` (as the database has them then) of the rows
+    it changed, in no order. One statement."""
     query: Any = rows.query.chain(sql.UpdateQuery)
     query.add_update_values(columns)
     query.clear_ordering(force=True)
     statement, parameters = query.get_compiler(connection=connection).as_sql()
     if not statement:
         return []
+    model: type[models.Model] = rows.model
     with connection.cursor() as cursor:
-        table = quote(rows.model._meta.db_table)
-        answer = ", ".join(f"{table}.{quote(name)}" for name in (*order_by, "id"))
+        table = quote(model._meta.db_table)
+        answer = ", ".join(f"{table}.{column(_field(model, name))}" for name in names)
         cursor.execute(f"{statement} RETURNING {answer}", list(parameters))
-        changed = cursor.fetchall()
-    return [int(row[-1]) for row in (sorted(changed) if order_by else changed)]
+        changed: list[tuple[Any, ...]] = cursor.fetchall()
+        return changed
 
 
 def _insert(
@@ -139,7 +150,8 @@ def _insert(
     head, tail = _insert_text(
         model, tuple(varying), tuple(constants), skip_conflicts, answer, connection.vendor
     )
-    bound = [_bind(model, name)(value) for name, value in constants.items()]
+    bind = partial(_binder, model, vendor=connection.vendor)
+    bound = [bind(name)(value) for name, value in constants.items()]
     return [(pk, value) for pk, value in run(f"{head} FROM {source} {tail}", [*bound, *parameters])]
 
 
@@ -208,7 +220,12 @@ def _options(value: Any) -> list[Any]:
 
 
 def _bind(model: type[models.Model], name: str) -> Any:
-    return binder(_field(model, name), connection.vendor)
+    return _binder(model, name, connection.vendor)
+
+
+@lru_cache(maxsize=1024)
+def _binder(model: type[models.Model], name: str, vendor: str) -> Any:
+    return binder(_field(model, name), vendor)
 
 
 @lru_cache(maxsize=1024)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +14,10 @@ from django.utils.translation import get_language, get_language_info
 from core import navigation
 
 THEMES = ("light", "dark")
-SHELL_PAGES = ("home", "sign-in", "sign-out", "set-language", "switch", "account", "workspace-list")
+SHELL_PAGES = (
+    "home", "sign-in", "sign-out", "set-language", "switch", "account", "workspace-list",
+    "search", "search-suggestions",
+)  # fmt: skip
 
 
 class Shell:
@@ -48,6 +52,12 @@ class Shell:
     @property
     def workspace(self) -> Any:
         return getattr(self._request, "workspace", None) if self.signed_in else None
+
+    @property
+    def stopped_at(self) -> datetime | None:
+        """Since when nothing is sent in the workspace because somebody stopped everything."""
+        moment: datetime | None = getattr(self.workspace, "sending_stopped_at", None)
+        return moment
 
     @property
     def workspaces(self) -> Iterable[Any]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 
 class DomainError(Exception):
     """A refusal with a stable `code`, a translated sentence and the values it was made from.
 
-    `status` is the HTTP status that the middleware answers with.
+    `status` is the HTTP status that the middleware answers with; `headers` are added to a JSON answer.
     """
 
     code = "refused"
     status = 400
+    headers: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, message: object = "", *, code: str = "", **fields: Any) -> None:
         self.code = code or self.code
@@ -53,6 +56,27 @@ class NotFound(DomainError):
 
     code = "not_found"
     status = 404
+
+
+class Unreadable(DomainError):
+    """The request itself cannot be read: no JSON (400), too large (413), of another kind (415)."""
+
+    code = "malformed"
+
+    def __init__(self, message: object = "", *, status: int = 400, **kwargs: Any) -> None:
+        super().__init__(message, **kwargs)
+        self.status = status
+
+
+class TooMany(DomainError):
+    """Too much was asked for in too short a time. `retry_after`: seconds until more may be."""
+
+    code = "too_many_requests"
+    status = 429
+
+    def __init__(self, message: object = "", *, retry_after: int, **kwargs: Any) -> None:
+        super().__init__(message, **kwargs)
+        self.headers = {"Retry-After": str(retry_after)}
 
 
 class TryLater(DomainError):

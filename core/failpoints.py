@@ -39,6 +39,7 @@ NAMES: Final = (
     "after_lone_take",  # suspects are taken, committed, and not begun
     "in_walk",  # one execution is about to be walked; its key is the row's id
     "after_budget",  # budget taken, message rows not written
+    "followup_tx",  # follow-ups are recorded, their executions not moved on
     "mid_reserve_tx",  # message rows written, nothing committed
     "after_reserve",  # committed, nobody called
     "before_socket",  # one message, right before its request
@@ -55,6 +56,10 @@ NAMES: Final = (
     "import_piece",  # one piece is committed, the next not begun
     "enrol_chunk_tx",  # one chunk of a selection has entered, not committed
     "enrol_chunk",  # one chunk is committed, the next not begun
+    "newcomers_tx",  # new people entered by a rule, not committed
+    "job_part",  # one part of a large job is committed, the next not begun
+    "settle_chunk_tx",  # people followed their campaign's start or end, not committed
+    "settle_chunk",  # one chunk is committed, the next not begun
 )
 
 

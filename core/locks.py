@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import redis
 from django.conf import settings
@@ -47,17 +48,41 @@ def contact_key(workspace_id: int, value: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def lock_contacts(workspace_id: int, values: Iterable[str], *, exclusive: bool) -> None:
+def sending_key(workspace_id: int) -> int:
+    """The key of "messages of this workspace are being prepared"."""
+    return contact_key(workspace_id, "sending")
+
+
+def lock_sending(workspace_id: int) -> None:
+    """Wait until no message of the workspace is being prepared, and let none be until the transaction ends.
+
+    Whoever prepares messages holds the other side (`lock_contacts(sends=True)`). SQLite has one writer at
+    a time anyway.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(%s)", [sending_key(workspace_id)])
+
+
+def lock_contacts(workspace_id: int, values: Iterable[str], *, exclusive: bool, sends: bool = False) -> None:
     """Hold the contacts until the transaction ends; an exclusive holder is alone.
 
     Whoever decides to write to a number and whoever blocks it take the same lock, so one of them is
     first: either the block is seen, or the block waits until the message is reserved. Steps of campaigns
     take it exclusively, for what the number had already counts; a single test message shares it. One
     statement, keys in order (no deadlock among callers). SQLite has one writer at a time anyway.
+
+    `sends`: what the transaction then reads of a stop of all sending stays true until it ends.
     """
     keys = sorted({contact_key(workspace_id, value) for value in values})
-    if not keys or connection.vendor != "postgresql":
+    if not (keys or sends) or connection.vendor != "postgresql":
         return
     function = "pg_advisory_xact_lock" if exclusive else "pg_advisory_xact_lock_shared"
+    source = "unnest(%s::bigint[]) AS k"
+    parameters: list[Any] = [keys]
+    if sends:  # first, so that whoever waits for this holds no contact
+        shared = "(SELECT pg_advisory_xact_lock_shared(%s::bigint) OFFSET 0)"
+        source = f"{shared} AS s LEFT JOIN {source} ON true"
+        parameters.insert(0, sending_key(workspace_id))
     with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count({function}(k)) FROM unnest(%s::bigint[]) AS k", [keys])  # noqa: S608
+        cursor.execute(f"SELECT count({function}(k)) FROM {source}", parameters)  # noqa: S608

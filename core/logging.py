@@ -40,6 +40,7 @@ _PHONE = re.compile(
 )
 _WEBHOOK = re.compile(r"(/api/webhooks/[^/\s]+/[^/\s]+/)[^/\s?\"']+")
 _BEARER = re.compile(r"(?i)\b(bearer|basic|token)\s+[A-Za-z0-9._~+/=-]{8,}")
+_API_TOKEN = re.compile(r"\bpeyk_[A-Za-z0-9_-]{43}")
 _URL_PASSWORD = re.compile(r"(\w+://[^\s:/@]*:)[^\s@]+@")
 _ROW_VALUES = re.compile(r"(?im)^\s*(DETAIL|CONTEXT|PARAMETERS?):.*$")
 _ARABIC_SCRIPT = re.compile("[\u0600-\u06ff\u0750-\u077f\ufb50-\ufdff\ufe70-\ufeff](?:.*[\u0600-\u06ff])?")
@@ -51,6 +52,7 @@ def mask(text: str) -> str:
     text = _URL_PASSWORD.sub(rf"\1{HIDDEN}@", text)
     text = _WEBHOOK.sub(rf"\1{HIDDEN}", text)
     text = _BEARER.sub(rf"\1 {HIDDEN}", text)
+    text = _API_TOKEN.sub(HIDDEN, text)
     return _PHONE.sub(HIDDEN, text)
 
 

@@ -11,7 +11,12 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
 PHONE_TABS = 4  # the rest is behind "More"
-GROUPS: dict[str, str | Promise] = {"": "", "automation": _("Automation"), "settings": _("Settings")}
+GROUPS: dict[str, str | Promise] = {
+    "": "",
+    "automation": _("Automation"),
+    "messages": _("Messages"),
+    "settings": _("Settings"),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

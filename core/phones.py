@@ -22,6 +22,7 @@ Kind = Literal["mobile", "landline"]
 # Spaces, brackets, dashes of all kinds and the half-space separate groups of digits; nothing else may.
 _SEPARATORS = re.compile(r"[\s\-()./\u200c\u2010-\u2015\u2212\ufe58\ufe63\uff0d]+")
 _NUMBER = re.compile(r"\+?[0-9]+")
+_CANONICAL_MOBILE = re.compile(r"09(?!09)[0-9]{9}")
 # 9.12E+09 and 9123456789.0; a number that starts with its zero was never a spreadsheet's decimal.
 _DECIMAL = re.compile(r"[0-9]+(?:[.,٫][0-9]*)?[eE][+-]?[0-9]+|[1-9][0-9]*[.,٫][0-9]+")
 _UNREADABLE = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ufffd]")
@@ -124,6 +125,8 @@ def _ten(digits: str) -> str:
 
 def mobile_or_none(raw: object) -> str | None:
     """The canonical mobile number, or None when `raw` is not one."""
+    if isinstance(raw, str) and _CANONICAL_MOBILE.fullmatch(raw):  # as nearly all are that are on record
+        return raw
     try:
         phone = parse_phone(raw)
     except PhoneError:

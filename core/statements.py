@@ -42,7 +42,8 @@ def run(statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]
         else connection.make_cursor(raw) as cursor
     ):
         cursor.execute(statement, parameters)
-        return cursor.fetchall() if cursor.description else []
+        answer = raw.pgresult  # asking for the cursor's description would build one
+        return cursor.fetchall() if answer is not None and answer.nfields else []
 
 
 def read(
@@ -213,14 +214,26 @@ def array(field: Field, values: Iterable[Any]) -> str:
     """A PostgreSQL array literal. Only text and JSON need quotes."""
     bind = binder(field, "postgresql")
     if not _is_quoted(field):
+        if _is_whole(field):
+            return "{" + ",".join(["NULL" if v is None else str(v) for v in values]) + "}"
         return "{" + ",".join(["NULL" if v is None else bind(v) for v in values]) + "}"
-    bound = [bind(value) for value in values]
+    bound: list[Any]
+    if bind is _text:
+        bound = [value if type(value) is str else _text(value) for value in values]
+    else:
+        bound = [bind(value) for value in values]
     if None in bound:
         return "{" + ",".join(["NULL" if v is None else _quoted(v) for v in bound]) + "}"
     plain = '","'.join(bound)
     if "\\" in plain or plain.count('"') != 2 * max(0, len(bound) - 1):
         plain = '","'.join([v.replace("\\", "\\\\").replace('"', '\\"') for v in bound])
     return '{"' + plain + '"}' if bound else "{}"
+
+
+@lru_cache(maxsize=512)
+def _is_whole(field: Field) -> bool:
+    """Whether its values are numbers, which need no look at their type."""
+    return isinstance(_target(field), models.IntegerField)
 
 
 @lru_cache(maxsize=512)

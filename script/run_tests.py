@@ -150,9 +150,10 @@ def static_steps(scratch: Path) -> list[Step]:
 
 
 def pytest_steps(options: Options, database: str, redis: str, chromium: Path | None) -> list[Step]:
-    """The test runs. Concurrency and browser tests run one at a time: they measure races and layout.
+    """The test runs. Concurrency tests run one at a time: they measure races.
 
-    Tests of faults wait for leases more than they work, so two files of them run side by side.
+    Tests of faults wait for leases and those in a browser for pages more than they work, so two files of
+    them run side by side.
     """
     on_postgres = {"TEST_DATABASE_URL": database, "TEST_REDIS_URL": redis}
     on_sqlite = {"TEST_DATABASE_URL": "", "TEST_REDIS_URL": redis}
@@ -174,7 +175,12 @@ def pytest_steps(options: Options, database: str, redis: str, chromium: Path | N
             on_sqlite,
             True,
         ),
-        ("browser", ("-m", "browser"), {**on_postgres, "CHROMIUM": str(chromium or "")}, not options.fast),
+        (
+            "browser",
+            ("-n", "2", "--dist", "loadfile", "-m", "browser"),
+            {**on_postgres, "CHROMIUM": str(chromium or "")},
+            not options.fast,
+        ),
     ]
     return [
         Step(

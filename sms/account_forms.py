@@ -15,16 +15,21 @@ from django.utils.translation import gettext_lazy as _
 from core.formfields import DigitsIntegerField
 from core.text import to_latin_digits
 from sms.accounts import AccountValues
-from sms.description_fields import DESCRIPTION_FIELDS, description_of, description_shown
+from sms.description_fields import DESCRIPTION_FIELDS, check_questions, description_of, description_shown
 from sms.lines import MAX_PLACES, LineKind, lines_of, places_of
+from sms.masked_rows import DotsChanged, masked, unmasked
 from sms.models import ProviderAccount
 from sms.providers.addresses import host_trusted, leads_inside
-from sms.providers.generic import PLACEHOLDER, SECRET_WORDS
+from sms.providers.generic import SEALED, SECRET_WORDS
+from sms.providers.generic_reading import PLACEHOLDER
 from sms.providers.http import Channel
 from sms.providers.registry import GatewayKind, gateway_kind, gateway_kinds
 
 LTR = {"dir": "ltr", "autocomplete": "off"}
 MAX_LINES = 50
+RATE_REFUSED = _(
+    "Write a number from 1 to 1,000. To send nothing by this account, take the tick from «Use this account»."
+)
 MAX_APPROVED = 1000
 _LINE = re.compile(r"\+?[0-9]{3,19}")
 _BODY_ID = re.compile(r"[0-9]{1,9}")
@@ -61,7 +66,11 @@ class AccountForm(forms.Form):
         widget=forms.Textarea(attrs={"dir": "ltr", "rows": 4}),
     )
     rate_per_second = DigitsIntegerField(
-        label=_("Messages a second at most"), min_value=1, max_value=1000, initial=5
+        label=_("Messages a second at most"),
+        min_value=1,
+        max_value=1000,
+        initial=5,
+        error_messages={"min_value": RATE_REFUSED, "max_value": RATE_REFUSED},
     )
     batch_size = DigitsIntegerField(
         label=_("Messages in one call at most"),
@@ -92,9 +101,9 @@ class AccountForm(forms.Form):
         )
         self.provider: GatewayKind = gateway_kind(wanted) or first
         initial = _initial(account) if account else {}
-        super().__init__(
-            data, initial={**initial, **description_shown(described or {}), "kind": self.provider.kind}
-        )
+        self._stored: Mapping[str, Any] = described or {}
+        shown = {name: masked(rows) for name, rows in self._stored.items()}
+        super().__init__(data, initial={**initial, **description_shown(shown), "kind": self.provider.kind})
         self.fields["kind"].choices = [(one.kind, one.label) for one in gateway_kinds()]  # type: ignore[attr-defined]
         self._fit_to_kind()
         for name in set(kept) & self.fields.keys():
@@ -155,12 +164,24 @@ class AccountForm(forms.Form):
             raise ValidationError(_("There is no {%(word)s}."), params={"word": min(unknown)})
         return address
 
+    def _keep_what_dots_stand_for(self, cleaned: dict[str, Any]) -> None:
+        for name in set(SEALED) & cleaned.keys():
+            try:
+                cleaned[name] = unmasked(cleaned[name], self._stored.get(name, {}))
+            except DotsChanged as exc:
+                message = _("Write the whole value of %(name)s, or leave its row as it was.")
+                self.add_error(name, ValidationError(message, params={"name": exc.args[0]}))
+
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
+        self._keep_what_dots_stand_for(cleaned)
         if self.provider.described and not (cleaned.get("success_path") or cleaned.get("id_path")):
             self.add_error(
                 "success_path", _("Say how to tell that a message was accepted, or where its id is.")
             )
+        if self.provider.described:
+            for name, fault in check_questions(cleaned):
+                self.add_error(name, fault)
         return cleaned
 
     def values(self) -> AccountValues:

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
-from sms.providers.generic import MAPPED, MESSAGE_WORDS, PLACEHOLDER, SEALED, SECRET_WORDS, header_allowed
+from sms.masked_rows import DOTS
+from sms.providers.generic import MAPPED, MESSAGE_WORDS, SEALED, SECRET_WORDS, header_allowed, origin
+from sms.providers.generic_questions import DELIVERY_WORDS
+from sms.providers.generic_reading import PLACEHOLDER
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrPromise
 
 LTR: Final = {"dir": "ltr", "autocomplete": "off"}
 MAX_ROWS: Final = 30
@@ -77,7 +83,7 @@ class HeaderRows(RowsField):
         for value in rows.values():
             if set(PLACEHOLDER.findall(value)) - SECRET_WORDS:
                 raise ValidationError(_("Only {username} and {password} may stand in a header."))
-            if not value.isascii() or not value.isprintable():
+            if not value.replace(DOTS, "").isascii() or not value.isprintable():
                 raise ValidationError(_("A header holds plain Latin characters only."))
 
 
@@ -88,6 +94,16 @@ class CodeRows(RowsField):
         if wrong:
             raise ValidationError(
                 _("%(word)s is none of refused, not_sent, unavailable and throttled."),
+                params={"word": wrong[0][:30]},
+            )
+
+
+class DeliveryRows(RowsField):
+    def _check(self, rows: Mapping[str, str]) -> None:
+        wrong = [word for word in rows.values() if word not in DELIVERY_WORDS]
+        if wrong:
+            raise ValidationError(
+                _("%(word)s is none of delivered, undelivered, failed, rejected, sent and pending."),
                 params={"word": wrong[0][:30]},
             )
 
@@ -107,6 +123,31 @@ def _path(label: Any, help_text: Any) -> forms.CharField:
         label=label, required=False, max_length=200, help_text=help_text, validators=[_check_path],
         widget=forms.TextInput(attrs=LTR),
     )  # fmt: skip
+
+
+def _address(label: Any, help_text: Any) -> forms.CharField:
+    return forms.CharField(
+        label=label, required=False, max_length=300, help_text=help_text, widget=forms.TextInput(attrs=LTR)
+    )
+
+
+def check_questions(cleaned: Mapping[str, Any]) -> Iterator[tuple[str, StrPromise]]:
+    """The boxes about deliveries and credit that do not fit the rest, with what is wrong there."""
+    for url, path, words in (
+        ("delivery_url", "delivery_path", SECRET_WORDS | {"id"}),
+        ("credit_url", "credit_path", SECRET_WORDS),
+    ):
+        address = cleaned.get(url) or ""
+        if not address:
+            continue
+        if not cleaned.get(path):
+            yield path, _("Say where in the answer it is.")
+        if origin(address) != origin(cleaned.get("base_url") or ""):
+            yield url, _("It has to begin like the address messages are sent to.")
+        elif set(PLACEHOLDER.findall(address)) - words:
+            yield url, _("Only {id}, {username} and {password} may stand in it.")
+    if cleaned.get("delivery_url") and "{id}" not in cleaned["delivery_url"]:
+        yield "delivery_url", _("{id} has to stand in it, for the message's id.")
 
 
 # In the order of the page. Each makes a new field: fields of a form are its own.
@@ -149,6 +190,24 @@ DESCRIPTION_FIELDS: Final[Mapping[str, Callable[[], forms.Field]]] = {
             " outcome unknown. http_500 stands for an HTTP status."
         ),
     ),
+    "delivery_url": lambda: _address(
+        _("Address that tells what became of a message"),
+        _("Asked by GET, with {id} for the message's id. Left empty, only reports that are posted count."),
+    ),
+    "delivery_path": lambda: _path(_("Where the state of the delivery is"), _("Such as data.state.")),
+    "delivery_words": lambda: DeliveryRows(
+        label=_("What the states mean"),
+        separator="=",
+        required=False,
+        help_text=_(
+            "One on each line, such as 10 = delivered. The words are delivered, undelivered, failed,"
+            " rejected, sent and pending. A state that is not listed says nothing."
+        ),
+    ),
+    "credit_url": lambda: _address(
+        _("Address that tells what is left"), _("Asked by GET. Left empty, credit is not shown.")
+    ),
+    "credit_path": lambda: _path(_("Where the credit is"), _("Such as data.credit.")),
 }
 
 

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from core.formfields import DigitsIntegerField
 from core.phones import PhoneError, parse_phone
-from sms.lines import lines_of
+from sms.lines import MessageKind, lines_of, may_carry
 from sms.models import ProviderAccount
 
 LTR = {"dir": "ltr", "autocomplete": "off"}
@@ -42,14 +42,24 @@ class TrialForm(forms.Form):
         label=_("Mobile number"), max_length=40, widget=forms.TextInput(attrs={**LTR, "inputmode": "tel"})
     )
     sender = forms.ChoiceField(label=_("Sender line"))
+    kind = forms.ChoiceField(
+        label=_("Kind of the message"),
+        choices=MessageKind.choices,
+        required=False,
+        help_text=_("A promotional text leaves by a promotional line only, here too."),
+    )
     text = forms.CharField(label=_("Text"), max_length=700, widget=forms.Textarea(attrs={"rows": 3}))
     key = forms.UUIDField(widget=forms.HiddenInput)
 
     def __init__(self, data: QueryDict | None = None, *, account: ProviderAccount) -> None:
-        super().__init__(data, initial={"key": uuid4(), "text": _("This is a test message from Peyk.")})
+        self._lines = lines_of(account.lines, account.line_details)
+        first = self._lines[0] if self._lines else None
+        initial = {"key": uuid4(), "text": _("This is a test message from Peyk.")}
+        if first and not may_carry(first, MessageKind.PROMOTIONAL):
+            initial["kind"] = MessageKind.SERVICE
+        super().__init__(data, initial=initial, auto_id="trial_%s")
         self.fields["sender"].choices = [  # type: ignore[attr-defined]
-            (line.number, f"{line.number} ({line.kind.label})")
-            for line in lines_of(account.lines, account.line_details)
+            (line.number, f"{line.number} ({line.kind.label})") for line in self._lines
         ]
 
     def clean_number(self) -> str:
@@ -60,6 +70,16 @@ class TrialForm(forms.Form):
         if phone.kind != "mobile":
             raise ValidationError(_("Messages go to mobile numbers only."))
         return phone.value
+
+    def clean_kind(self) -> str:
+        return self.cleaned_data["kind"] or MessageKind.PROMOTIONAL
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean() or self.cleaned_data
+        line = next((one for one in self._lines if one.number == cleaned.get("sender")), None)
+        if line is not None and "kind" in cleaned and not may_carry(line, cleaned["kind"]):
+            self.add_error("kind", _("This line is not for promotional messages."))
+        return cleaned
 
     @property
     def wish(self) -> UUID:

@@ -13,6 +13,7 @@ from core.text import to_latin_digits
 from sms.models import SmsLog, SmsLogEvent, SmsStatus
 
 WAITING_TO_RETRY = "waiting"
+MOST_ATTEMPTS = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,3 +78,11 @@ def message(pk: int) -> SmsLog:
 def history_of(row: SmsLog) -> list[SmsLogEvent]:
     """What was reported of a message, oldest first."""
     return list(SmsLogEvent.objects.filter(sms_log_id=row.pk).order_by("id"))
+
+
+def attempts_of(row: SmsLog) -> list[SmsLog]:
+    """The other attempts of the same visit, oldest first; of a message of no walk, none."""
+    if row.execution_id is None:
+        return []
+    visit = SmsLog.objects.filter(execution_id=row.execution_id, cycle=row.cycle, node_id=row.node_id)
+    return list(visit.exclude(pk=row.pk).order_by("attempt_number")[:MOST_ATTEMPTS])

@@ -154,7 +154,9 @@ class SmsLog(UndeletableModel):
         indexes = [
             models.Index(fields=["execution_id", "cycle", "node_id"], name="sms_of_step"),
             models.Index(fields=["workspace", "-id"], name="sms_newest"),
-            models.Index(fields=["campaign_id", "status"], name="sms_by_campaign"),
+            models.Index(  # a campaign's messages by status, counted without reading the rows
+                fields=["campaign_id", "status", "workspace", "attempt_number"], name="sms_counted"
+            ),
             models.Index(fields=["workspace", "subject_type", "subject_id", "-id"], name="sms_of_subject"),
             models.Index(  # a report is matched by the provider's id within the workspace
                 fields=["workspace", "provider_message_id"],
@@ -166,6 +168,9 @@ class SmsLog(UndeletableModel):
             ),
             models.Index(  # the lookup's only query, and the page of unknown outcomes
                 fields=["workspace", "-id"], condition=models.Q(status="unknown"), name="sms_unknown"
+            ),
+            models.Index(  # what support asked for and has not left yet
+                fields=["workspace", "id"], condition=models.Q(status="retry_ready"), name="sms_retry_ready"
             ),
             models.Index(  # frequency cap, one text a phone, the log's search for a whole number
                 fields=["workspace", "phone_number", "-id"], name="sms_to_number"

@@ -24,7 +24,7 @@ OURS: Final[Mapping[str, StrPromise]] = {
     "frequency_cap": _("The number has had as many messages as this workspace allows."),
     "phone_served": _("Another person with this number has had the message in this campaign."),
     "forbidden_text": _("The text holds a word or link that this workspace does not allow."),
-    PROVEN_ABSENT: _("The provider's list shows that it never had the message."),
+    PROVEN_ABSENT: _("It is proven that the provider never took this message."),
 }
 
 # What became of it after the provider took it (sms/delivery_reasons.py gives the words of the reports).
@@ -61,6 +61,48 @@ LOOKS: Final[Mapping[str, StrPromise]] = {
     "not_asked": _("The account is gone, switched off, or had no turn."),
 }
 
+# Why a message is not tried again by hand.
+NO_RETRY: Final[Mapping[str, StrPromise]] = {
+    "not_failed": _("Only a message that surely reached nobody can be tried again."),
+    "was_accepted": _("The provider took this message, so it is never sent again."),
+    "tried_already": _("This message was tried again already."),
+    "walk_tries_again": _("The person still stands at this step and tries again without help."),
+    "campaign_over": _("The campaign was cancelled, so nothing is sent for it any more."),
+    "campaign_gone": _("The campaign of this message does not exist any more."),
+    "person_gone": _("The person does not exist any more."),
+    "number_changed": _("The person has another number now, so nothing is sent to the old one."),
+    "person_stopped": _("The person's status stops messages of this campaign."),
+    "line_gone": _("The line of this message does not belong to the account any more."),
+    "nothing_to_send": _("This message has no text or no number."),
+}
+
+STATUS_WORDS: Final[Mapping[str, StrPromise]] = {
+    "sent": _("sent to the operator"),
+    "delivered": _("on the phone"),
+    "undelivered": _("not on the phone"),
+    "failed": _("it broke on the way"),
+    "rejected": _("not accepted by the operator"),
+    "pending": _("no word from the operator yet"),
+}
+
+# Delivery codes of Melipayamak's interfaces (`sms/providers/melipayamak_codes.py` says what each does).
+REPORTED: Final[Mapping[str, StrPromise]] = {
+    "-1": _("no word from the operator yet"),
+    "0": _("handed to the operator"),
+    "1": _("on the phone"),
+    "2": _("not on the phone"),
+    "3": _("a fault at the operator"),
+    "5": _("a fault that is not named"),
+    "8": _("at the operator"),
+    "16": _("did not reach the operator"),
+    "35": _("on the operator's block list"),
+    "100": _("not known"),
+    "200": _("sent to the operator"),
+    "300": _("filtered"),
+    "400": _("in the provider's line"),
+    "500": _("not accepted by the operator"),
+}
+
 VERDICTS: Final[Mapping[str, StrPromise]] = {
     "accepted": _("It was sent"),
     "absent": _("It was surely not sent"),
@@ -68,14 +110,35 @@ VERDICTS: Final[Mapping[str, StrPromise]] = {
 }
 
 
+def retry_refusal(code: str) -> str:
+    """Why a message is not tried again by hand, in the reader's language; "" for no code."""
+    return str(NO_RETRY.get(code, code))
+
+
 def explain(provider: str, code: str) -> str:
     """Why a message of `provider` did not simply go out, in the reader's language; "" for no code."""
     if not code:
         return ""
-    for words in (OURS, UNDELIVERED):
+    for words in (OURS, UNDELIVERED, NO_RETRY):
         if code in words:
             return str(words[code])
     return str(meaning(provider, code).reason)
+
+
+def is_ours(code: str) -> bool:
+    """Whether the code is a word of ours and not the provider's."""
+    return any(code in words for words in (OURS, UNDELIVERED, NO_RETRY))
+
+
+def explain_report(provider: str, word: str) -> str:
+    """What a delivery report's own word means, in the reader's language."""
+    status = STATUS_WORDS.get(word)
+    if status is not None:
+        return str(status)
+    if provider.startswith("melipayamak") and word in REPORTED:
+        return str(REPORTED[word])
+    is_listed = provider.startswith("melipayamak") and word
+    return str(_("not in the provider's list of codes")) if is_listed else ""
 
 
 def explain_look(provider: str, why: str) -> str:

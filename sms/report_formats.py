@@ -6,6 +6,7 @@ Any name that is not registered is a 404.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -166,7 +167,9 @@ def _json_object(body: bytes) -> dict[str, Any]:
 
 def _json(body: bytes) -> Any:
     try:
-        document = json.loads(body.decode("utf-8-sig"), parse_constant=_refuse)
+        document = json.loads(
+            body.decode("utf-8-sig"), parse_constant=_refuse, parse_float=_finite, object_pairs_hook=_once
+        )
     except (ValueError, RecursionError) as exc:
         raise Malformed from exc
     if _is_deep(document):
@@ -188,6 +191,21 @@ def _inside(item: object) -> Iterable[object]:
     if isinstance(item, dict):
         return item.values()
     return item if isinstance(item, list) else ()
+
+
+def _finite(word: str) -> float:
+    number = float(word)
+    if not math.isfinite(number):  # 1e400
+        raise ValueError(word)
+    return number
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object that names a key twice says two things."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key comes twice")
+    return found
 
 
 def _refuse(word: str) -> None:

@@ -1,30 +1,25 @@
 """The send path of a chunk: attempts written before any call, one call each, every result recorded once.
 
-Callers own the transactions: `insert` runs in the one that reserves, `call_all` in none, `record` in the
-one that records. Nothing here is ever retried: an attempt row is at most one request, for ever.
+Callers own the transactions: `insert` runs in the one that reserves, the calls (`sms.sending_calls`) in
+none, `record` in the one that records. Nothing here is ever retried: an attempt row is at most one request,
+for ever.
 """
 
 from __future__ import annotations
 
 import hashlib
-import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.conf import settings
-
 from core.bulk import insert_rows, update_from_values
 from core.statements import read
 from sms import breaker, queries
-from sms.bulk_calls import Caller, Offer, calls_of
 from sms.channel import Account
-from sms.lines import NOT_APPROVED
 from sms.models import ACCEPTED_STATUSES, SmsLog, SmsStatus
 from sms.settlement import PROVEN_ABSENT
 from sms.types import Outcome, SendResult
@@ -97,11 +92,11 @@ class Draft:
     def identity(self) -> dict[str, str]:
         """The keys of the row besides `idempotency_key`: what is sent to whom, by which visit."""
         recipient = hashlib.blake2b(self.phone.encode(), digest_size=12).hexdigest()
-        suffix = f":{self.attempt_number}" if self.attempt_number > 1 else ""
+        suffix = f"_{self.attempt_number}" if self.attempt_number > 1 else ""
         content = f"{self.phone}|{self.sender}|{self.text}".encode()
         return {
             "partition_key": f"{self.step.execution_id}:{self.step.cycle}",
-            "row_key": f"{recipient}:sms:{self.step.node_id}{suffix}",
+            "row_key": f"{recipient}_sms_{self.step.node_id}{suffix}",
             "content_hash": hashlib.sha256(content).hexdigest(),
         }
 
@@ -274,57 +269,6 @@ def _row(draft: Draft, key: str, workspace_id: int, token: UUID, now: datetime) 
         "error_message": draft.error_message[:500],
         **draft.identity(),
     }
-
-
-_pool: ThreadPoolExecutor | None = None
-_pool_lock = threading.Lock()
-
-
-def _threads() -> ThreadPoolExecutor:
-    """One bounded pool a process, made after a worker forked."""
-    global _pool
-    with _pool_lock:
-        if _pool is None:
-            _pool = ThreadPoolExecutor(settings.SEND_CONCURRENCY, thread_name_prefix="sms")
-        return _pool
-
-
-def call_all(attempts: Sequence[Attempt], deadline: float) -> list[Answer]:
-    """At most one request an attempt, `SEND_CONCURRENCY` at a time; an account may send many with one.
-
-    `deadline` is a `time.monotonic()` moment: what has not been begun by then is surely not sent. Raises
-    nothing.
-    """
-    results: dict[int, SendResult] = {}
-    offers: list[Offer] = []
-    for place, attempt in enumerate(attempts):
-        offer = _offer(place, attempt)
-        if isinstance(offer, SendResult):
-            results[place] = offer
-        else:
-            offers.append(offer)
-    calls = calls_of(offers)
-    for call, given in zip(calls, _map(Caller(deadline), calls), strict=True):
-        results |= {offer.place: result for offer, result in zip(call, given, strict=True)}
-    return [Answer(attempt=attempt, result=results[place]) for place, attempt in enumerate(attempts)]
-
-
-def _map(call: Caller, calls: Sequence[Sequence[Offer]]) -> list[list[SendResult]]:
-    if len(calls) < 2:
-        return [call(one) for one in calls]
-    return list(_threads().map(call, calls))
-
-
-def _offer(place: int, attempt: Attempt) -> Offer | SendResult:
-    draft = attempt.draft
-    if draft.account is None:
-        return SendResult(outcome=Outcome.UNAVAILABLE, code="not_configured")
-    sms = draft.account.outbound(
-        to=draft.phone, text=draft.text, sender=draft.sender, reference=draft.idempotency_key
-    )
-    if sms is None:
-        return SendResult(outcome=Outcome.REFUSED, code=NOT_APPROVED)
-    return Offer(place=place, account=draft.account, sms=sms)
 
 
 def record(answers: Sequence[Answer], retry_at: Mapping[int, datetime], now: datetime) -> set[int]:

@@ -14,7 +14,7 @@ from typing import Any, Final, Protocol
 
 import structlog
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import F, Q
 
 from core.bulk import update_from_values
 from core.tenancy import workspace_scope
@@ -170,5 +170,15 @@ def note_taken(ids: Iterable[int], now: datetime) -> None:
     """The steps whose messages were proven absent have gone on from it (another try, or the end of tries)."""
     wanted = set(ids)
     if wanted:
-        rows = SmsLog.objects.filter(Q(lookup_at__isnull=False), pk__in=wanted, status=SmsStatus.FAILED)
+        never_taken = (SmsStatus.FAILED, SmsStatus.REJECTED)
+        rows = SmsLog.objects.filter(Q(lookup_at__isnull=False), pk__in=wanted, status__in=never_taken)
         rows.update(lookup_at=None, updated_at=now)
+
+
+def note_absent(ids: Iterable[int], now: datetime) -> None:
+    """Messages that were unknown and of which a late answer says that they were not sent: the steps that wait
+    for them fail for now, once. The provider's own code moves to the detail of the message."""
+    wanted = set(ids)
+    if wanted:
+        rows = SmsLog.objects.filter(pk__in=wanted, status__in=(SmsStatus.FAILED, SmsStatus.REJECTED))
+        rows.update(error_message=F("error_code"), error_code=PROVEN_ABSENT, lookup_at=now, updated_at=now)

@@ -10,7 +10,8 @@ import structlog
 from core import clock
 from core.heartbeat import beat, last_beat
 from core.queue import Payload, enqueue, task
-from sms import credit, delivery, reconcile
+from core.tenancy import workspace_scope
+from sms import credit, delivery, reconcile, retries
 
 log = structlog.get_logger(__name__)
 
@@ -20,6 +21,7 @@ RECONCILE = "sms.reconcile"
 RECONCILE_ASKED, RECONCILE_ANSWERED = "sms_reconcile_asked", "sms_reconcile"
 CHECK_CREDIT = "sms.check_credit"
 CREDIT_ASKED, CREDIT_ANSWERED = "sms_credit_asked", "sms_credit"
+RETRIES_AT_ONCE = 200
 UNANSWERED_EVERY = timedelta(minutes=10)  # rounds do not pile up before a worker that is gone
 
 
@@ -40,6 +42,21 @@ def look_up_unknown(_payload: Payload) -> None:
 def check_credit(_payload: Payload) -> None:
     """Ask every account whose credit is due to be asked for."""
     beat(CREDIT_ANSWERED, {"accounts": credit.check_due(clock.now())})
+
+
+@task(retries.SEND)
+def send_retries(payload: Payload) -> None:
+    """Send what support asked for; a doubled task finds it taken."""
+    with workspace_scope(int(payload["workspace_id"])):
+        retries.send_due(clock.now())
+
+
+def ask_for_retries(now: datetime) -> Mapping[str, int]:
+    """A step of each tick: have retries sent that the queue left."""
+    workspaces = sorted(set(retries.due_rows(now).values_list("workspace_id", flat=True)[:RETRIES_AT_ONCE]))
+    for workspace_id in workspaces:
+        retries.wake(workspace_id)
+    return {"retries_asked": len(workspaces)} if workspaces else {}
 
 
 def ask_for_polling(now: datetime) -> Mapping[str, int]:

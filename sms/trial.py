@@ -14,14 +14,20 @@ from core import clock
 from core.errors import Refused
 from core.locks import lock_contacts
 from sms.channel import account_of
+from sms.lines import PROMOTIONAL_ON_SERVICE, MessageKind, choose
 from sms.models import ProviderAccount, SmsLog, SmsStatus
 from sms.parts import count_parts
 from sms.single import store_result
 from sms.types import SendResult
 from workspaces import audit
 from workspaces.models import User
+from workspaces.queries import sending_is_stopped
 
 PRODUCER = "test"
+
+
+class SendingStopped(Refused):
+    code = "sending_stopped"
 
 
 class AlreadySent(Refused):
@@ -36,17 +42,32 @@ class NotApproved(Refused):
     code = "text_not_approved"
 
 
+class WrongLine(Refused):
+    code = PROMOTIONAL_ON_SERVICE
+
+
 def send_test(
-    account: ProviderAccount, *, to: str, text: str, sender: str, key: UUID, user: User
+    account: ProviderAccount,
+    *,
+    to: str,
+    text: str,
+    sender: str,
+    key: UUID,
+    user: User,
+    kind: str = MessageKind.PROMOTIONAL,
 ) -> SendResult:
     """Send one text to one canonical mobile number through `account`, whatever state the channel is in.
 
     `key` names this wish: asked for twice (a double click), it is sent once. The message is a row
     like any other, committed before the provider is called; call this outside a transaction.
-    Raises NumberBlocked for a number on the blacklist, AlreadySent for a known `key` or while
-    another message to the number is under way, NotApproved for a text that is not the line's approved one.
+    Raises SendingStopped, NumberBlocked for a number on the blacklist, AlreadySent for a known `key` or while
+    another message to the number is under way, NotApproved for a text that is not the line's approved one,
+    WrongLine for a promotional text on a line that may not carry it.
     """
     channel = account_of(account)
+    _line, refused = choose(channel.sender_lines, sender, kind)
+    if refused:
+        raise WrongLine(_("This line is not for promotional messages."))
     sms = channel.outbound(to=to, text=text, sender=sender, reference=f"{PRODUCER}:{key}")
     if sms is None:
         raise NotApproved(_("This line sends its approved text only, with values in the places of it."))
@@ -60,7 +81,9 @@ def send_test(
 def _reserve(account: ProviderAccount, *, to: str, text: str, sender: str, key: UUID, user: User) -> SmsLog:
     try:
         with transaction.atomic():
-            lock_contacts(account.workspace_id, [to], exclusive=False)
+            lock_contacts(account.workspace_id, [to], exclusive=False, sends=True)
+            if sending_is_stopped(account.workspace_id):
+                raise SendingStopped(_("All sending is stopped in this workspace; nothing was sent."))
             if is_blocked(account.workspace_id, "sms", to):
                 raise NumberBlocked(_("This number is on the blacklist; nothing was sent."))
             row = SmsLog.objects.create(

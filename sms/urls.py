@@ -4,7 +4,7 @@ from django.urls import path
 
 from sms import webhooks
 from sms.inbound import relay
-from sms.views import inbound, lines, logs, settings, templates, unknown, usage
+from sms.views import downloads, inbound, lines, logs, retries, settings, templates, unknown, usage
 
 app_name = "sms"
 urlpatterns = [
@@ -25,10 +25,13 @@ urlpatterns = [
     path("settings/sms/prices/<int:pk>/remove", usage.price_remove, name="price-remove"),
     path("automation/usage/", usage.usage, name="usage"),
     path("automation/usage/<slug:what>.<slug:kind>", usage.usage_export, name="usage-export"),
+    path("automation/inbound/export.<slug:kind>", downloads.inbound, name="inbound-export"),
     path("automation/inbound/", inbound.inbound_list, name="inbound"),
     path("automation/sms-logs/", logs.log_list, name="logs"),
-    path("automation/sms-logs/export.<slug:kind>", logs.log_export, name="logs-export"),
+    path("automation/sms-logs/export.<slug:kind>", downloads.messages, name="logs-export"),
     path("automation/sms-logs/<int:pk>", logs.log_detail, name="log"),
+    path("automation/sms-logs/<int:pk>/retry", retries.retry, name="retry"),
+    path("automation/sms-unknown/export.<slug:kind>", downloads.unknown, name="unknown-export"),
     path("automation/sms-unknown/", unknown.unknown_list, name="unknown"),
     path("automation/sms-unknown/<int:pk>/look", unknown.look_again, name="look-again"),
     path("automation/sms-templates/", templates.template_list, name="templates"),

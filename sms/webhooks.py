@@ -48,6 +48,8 @@ def receive(request: HttpRequest, provider: str, token: str) -> HttpResponse:
         return answer(404, b'{"error":"not_found"}')
     if too_fast:
         return answer(429, b'{"error":"too_many_requests"}', retry_after=60)
+    if is_packed(request):
+        return answer(400, b'{"error":"malformed"}')
     body = request.read(MAX_BODY_BYTES + 1)
     if len(body) > MAX_BODY_BYTES:
         return answer(413, b'{"error":"too_large"}')
@@ -87,6 +89,11 @@ def workspace_of(token: str) -> int | None:
     row = found.values_list("webhook_token", "workspace_id").first()
     stored, workspace_id = row or ("-" * len(token), None)
     return workspace_id if constant_time_compare(stored, token) else None
+
+
+def is_packed(request: HttpRequest) -> bool:
+    """Whether the body is compressed: nothing is unpacked here, so that no small body becomes a large one."""
+    return request.headers.get("Content-Encoding", "identity").strip().lower() not in ("", "identity")
 
 
 def past_limit(who: str, most: int) -> bool:

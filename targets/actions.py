@@ -13,7 +13,7 @@ from core import clock
 from core.errors import Refused
 from core.tenancy import current_workspace_id
 from targets import hooks
-from targets.models import Target, TargetList, TargetListMember
+from targets.models import Activity, Target, TargetList, TargetListMember
 from workspaces import audit
 from workspaces.models import User
 
@@ -73,10 +73,14 @@ def delete_targets(people: QuerySet[Target], *, user: User | None) -> tuple[int,
     """
     workspace_id = current_workspace_id()
     with transaction.atomic():
-        ids = list(people.select_for_update().order_by("pk").values_list("pk", flat=True))
+        # No key of theirs changes: a workflow that records an activity for them need not wait for this.
+        ids = list(people.select_for_update(no_key=True).order_by("pk").values_list("pk", flat=True))
         stopped = hooks.cancel_affected(workspace_id, ids, user)
         now = clock.now()
         Target.objects.filter(pk__in=ids).update(deleted_at=now, updated_at=now)
+        Activity.objects.filter(target_id__in=ids, hidden_at__isnull=True).update(
+            hidden_at=now, updated_at=now
+        )
         if len(ids) == 1:
             audit.record("target.deleted", entity=(Target, ids[0]), new={"stopped": stopped}, user=user)
         elif ids:

@@ -185,3 +185,82 @@ class ImportRow(WorkspaceModel):
 
     def __str__(self) -> str:
         return f"{self.job_id}:{self.row_number}"
+
+
+class ActivityKind(models.TextChoices):
+    CALL = "call", _("Call")
+    MEETING = "meeting", _("Meeting")
+    VISIT = "visit", _("Visit")
+    SMS = "sms", _("SMS by hand")
+    EMAIL = "email", _("E-mail by hand")
+    NOTE = "note", _("Note")
+    TASK = "task", _("Task")
+
+
+class Activity(WorkspaceModel):
+    """Something a colleague does, or did, with a person. Nothing in Peyk does it for them.
+
+    Without `created_by` it was recorded by a workflow; `source` then names the very step and visit, so
+    that the same visit never records a second one. Open is what has no `done_at`.
+    """
+
+    target = models.ForeignKey(Target, on_delete=models.CASCADE, related_name="activities")
+    kind = models.CharField(max_length=8, choices=ActivityKind)
+    title = models.CharField(max_length=200, blank=True)
+    description = models.TextField(blank=True)
+    due_at = UTCDateTimeField()
+    done_at = UTCDateTimeField(null=True)
+    done_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.PROTECT, related_name="+"
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.PROTECT, related_name="+"
+    )
+    source = models.CharField(max_length=80, blank=True)
+    hidden_at = UTCDateTimeField(null=True)  # the person was removed: lists are asked without the people
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["workspace", "source"], condition=~models.Q(source=""), name="activity_source_once"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(kind__in=ActivityKind.values), name="activity_kind_known"
+            ),
+            models.CheckConstraint(
+                condition=models.Q(done_by__isnull=True) | models.Q(done_at__isnull=False),
+                name="activity_done_by_only_when_done",
+            ),
+        ]
+        indexes = [
+            models.Index(fields=["workspace", "target", "-due_at"], name="activity_of_target"),
+            models.Index(  # what a colleague has to do, the earliest first
+                fields=["workspace", "owner", "due_at", "id"],
+                condition=models.Q(done_at__isnull=True, hidden_at__isnull=True),
+                name="activity_open_of_one",
+            ),
+            models.Index(
+                fields=["workspace", "due_at", "id"],
+                condition=models.Q(done_at__isnull=True, hidden_at__isnull=True),
+                name="activity_open_of_all",
+            ),
+            models.Index(
+                fields=["workspace", "-done_at", "-id"],
+                condition=models.Q(done_at__isnull=False, hidden_at__isnull=True),
+                name="activity_done",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.title or str(self.get_kind_display())
+
+    @property
+    def is_automatic(self) -> bool:
+        return bool(self.source)
+
+    @property
+    def is_done(self) -> bool:
+        return self.done_at is not None

@@ -6,10 +6,10 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 
-from core import navigation
+from core import clock, navigation
 from core.navigation import NavItem
-from targets import queries
-from targets.models import Priority, Target, TargetStatus
+from targets import activity_queries, panels, queries, searching
+from targets.models import Activity, ActivityKind, Priority, Target, TargetStatus
 from workspaces import audit, home
 from workspaces.http import MemberRequest
 from workspaces.permissions import Perm
@@ -26,6 +26,10 @@ EVENTS = {
     "target_list.members_removed": _("People removed from a list"),
     "target_import.started": _("Import of people started"),
     "target_import.finished": _("Import of people finished"),
+    "activity.created": _("Activity noted down"),
+    "activity.changed": _("Activity changed"),
+    "activity.done": _("Activity done"),
+    "activity.reopened": _("Activity opened again"),
 }
 FIELDS = {
     "first_name": _("First name"),
@@ -47,15 +51,20 @@ FIELDS = {
     "refused": _("Refused"),
     "stopped": _("Executions ended"),
     "description": _("Description"),
+    "kind": _("Kind"),
+    "title": _("Title"),
+    "due_at": _("Due"),
 }
 
 
 def register() -> None:
     """Called once, from the app's `ready`."""
     from targets.importing import jobs  # noqa: F401  # the import registers the background task
+    from targets.views import activities
 
     audit.register_events(EVENTS)
     audit.register_fields(FIELDS)
+    audit.register_values(Activity, {"kind": dict(ActivityKind.choices)})
     audit.register_values(Target, {"status": dict(TargetStatus.choices), "priority": dict(Priority.choices)})
     audit.register_values(None, {"stop_statuses": dict(TargetStatus.choices)})
     navigation.register(
@@ -63,6 +72,17 @@ def register() -> None:
             key="targets", label=_("People"), url_name="targets:list", order=10, icon="targets", enabled=_sees
         )
     )
+    navigation.register(
+        NavItem(
+            key="activities", label=_("Activities"), url_name="targets:activities", order=38,
+            icon="calendar", enabled=_sees,
+        )
+    )  # fmt: skip
+    panels.register_panel(
+        panels.Panel(key=activities.TAB, label=_("Activities"), build=activities.panel, order=20)
+    )
+    searching.register(SEES_PEOPLE)
+    home.register_card("targets.activities", _due_card, permission=SEES_PEOPLE, order=15)
     home.register_card("targets.people", _people_card, permission=SEES_PEOPLE, order=10)
     home.register_step("targets.import", _import_step, permission=Perm.TARGETS_IMPORT, order=20)
 
@@ -75,6 +95,15 @@ def _sees(request: HttpRequest) -> bool:
 def _people_card(request: MemberRequest) -> home.Card:
     count = queries.visible_to(request.membership).count()
     return home.Card(label=_("People"), value=count, url=reverse("targets:list"), icon="targets")
+
+
+def _due_card(request: MemberRequest) -> home.Card | None:
+    """Nothing due is no card: the start page is for what needs somebody."""
+    count = activity_queries.due_count(request.membership, clock.now())
+    if not count:
+        return None
+    url = f"{reverse('targets:activities')}?when={activity_queries.OVERDUE}"
+    return home.Card(label=_("Activities that are due"), value=count, url=url, icon="calendar", tone="warn")
 
 
 def _import_step(request: MemberRequest) -> home.Step:

@@ -18,7 +18,15 @@ from automation import catalogue, publishing
 from automation import models as automation
 from automation.states import CLAIMABLE, CLAIMED, ENDED, LIVE, ExecutionEventType, ExecutionStatus
 from blacklist.models import BlacklistEntry
-from campaigns.models import Campaign, CampaignStatus, EnrollmentBatch
+from campaigns.models import (
+    Campaign,
+    CampaignFigures,
+    CampaignJob,
+    CampaignStatus,
+    EnrollmentBatch,
+    JobKind,
+    SendingStop,
+)
 from core import clock
 from core.tenancy import workspace_scope
 from core.text import search_key
@@ -39,9 +47,9 @@ from sms.models import (
     SmsUsage,
     UnmatchedReport,
 )
-from targets.models import ImportJob, ImportRow, RowOutcome, Target, TargetList, TargetListMember
+from targets.models import Activity, ImportJob, ImportRow, RowOutcome, Target, TargetList, TargetListMember
 from tests.people import make_user
-from workspaces.models import AuditRecord, Membership, Role, User, Workspace
+from workspaces.models import ApiToken, AuditRecord, Membership, Role, User, Workspace
 
 M = TypeVar("M", bound=Model)
 Builder = Callable[..., Model]
@@ -74,6 +82,19 @@ def make(model: type[M], workspace: Workspace, **fields: Any) -> M:
 def mobile() -> str:
     """A canonical mobile number nobody else in this run has."""
     return f"0912{_next():07d}"
+
+
+@builds(ApiToken)
+def make_api_token(workspace: Workspace, **fields: Any) -> ApiToken:
+    """Its secret is nobody's to know; `tokens.issue` gives one that can be used."""
+    user = fields.pop("user", None) or make(Membership, workspace).user
+    values: dict[str, Any] = {
+        "name": "Reports",
+        "prefix": "peyk_abcde",
+        "digest": uuid.uuid4().hex * 2,
+        "permissions": ["automation.campaigns.view"],
+    }
+    return ApiToken.unscoped.create(workspace=workspace, user=user, **{**values, **fields})
 
 
 @builds(Membership)
@@ -109,6 +130,13 @@ def make_target(workspace: Workspace, **fields: Any) -> Target:
     words = (values.get(key, "") for key in ("name", "first_name", "last_name", "mobile", "landline", "city"))
     values.setdefault("search_text", search_key(" ".join(word for word in words if word)))
     return Target.unscoped.create(workspace=workspace, **values)
+
+
+@builds(Activity)
+def make_activity(workspace: Workspace, **fields: Any) -> Activity:
+    fields["target"] = fields.get("target") or make_target(workspace)
+    values: dict[str, Any] = {"kind": "call", "title": f"Activity {_next()}", "due_at": clock.now()}
+    return Activity.unscoped.create(workspace=workspace, **{**values, **fields})
 
 
 @builds(TargetList)
@@ -317,6 +345,24 @@ def make_campaign(workspace: Workspace, **fields: Any) -> Campaign:
     if values.get("status") == CampaignStatus.PAUSED:
         values.setdefault("paused_at", clock.now())
     return Campaign.unscoped.create(workspace=workspace, **values)
+
+
+@builds(CampaignFigures)
+def make_figures(workspace: Workspace, **fields: Any) -> CampaignFigures:
+    fields["campaign"] = fields.get("campaign") or make_campaign(workspace)
+    return CampaignFigures.unscoped.create(workspace=workspace, **fields)
+
+
+@builds(CampaignJob)
+def make_job(workspace: Workspace, **fields: Any) -> CampaignJob:
+    fields["campaign"] = fields.get("campaign") or make_campaign(workspace)
+    return CampaignJob.unscoped.create(workspace=workspace, **{"kind": JobKind.CHANGE, **fields})
+
+
+@builds(SendingStop)
+def make_stop(workspace: Workspace, **fields: Any) -> SendingStop:
+    values = {"stopped_at": clock.now(), "resumed_at": clock.now(), "reason": "Wrong list", **fields}
+    return SendingStop.unscoped.create(workspace=workspace, **values)
 
 
 @builds(EnrollmentBatch)

@@ -8,7 +8,7 @@ from typing import Any
 from django.db import IntegrityError, transaction
 
 from core.errors import NotFound
-from workspaces import audit
+from workspaces import audit, tokens
 from workspaces.errors import AlreadyMember, HasPassword, LastOwner, OwnersOnly
 from workspaces.models import Membership, Role, User, Workspace
 
@@ -114,12 +114,16 @@ def change_role(membership: Membership, *, role: str, by: Membership) -> bool:
 
 
 def remove_member(membership: Membership, *, by: Membership) -> None:
-    """End a membership; the person is out at their next request. Raises OwnersOnly, LastOwner, NotFound."""
+    """End a membership and its tokens; the person is out at their next request.
+
+    Raises OwnersOnly, LastOwner, NotFound.
+    """
     with transaction.atomic():
         current = _locked(membership)
         _check_owner_rule(by, current.role)
         if current.role == Role.OWNER:
             _check_not_last_owner(current)
+        tokens.revoke_all_of(current, user=by.user)
         audit.record(
             "member.removed",
             entity=current,

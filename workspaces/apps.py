@@ -15,6 +15,7 @@ class WorkspacesConfig(AppConfig):
             ("settings", _("Workspace"), Perm.WORKSPACE_MANAGE, 80, "settings"),
             ("members", _("Members"), Perm.WORKSPACE_MEMBERS, 82, "users"),
             ("audit", _("Audit log"), Perm.WORKSPACE_AUDIT, 84, "audit"),
+            ("tokens", _("API tokens"), Perm.WORKSPACE_MANAGE, 86, "link"),
         ):
             register(
                 NavItem(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from django.core.serializers.json import DjangoJSONEncoder
@@ -23,6 +23,7 @@ _SECRET_ENDINGS = tuple(end for end in HIDDEN_ENDINGS if end not in ("phone", "m
 
 AUDIT_LABELS: dict[str, Label] = {}
 FIELD_LABELS: dict[str, Label] = {}
+VALUE_TEXTS: dict[str, Callable[[Any], str]] = {}
 VALUE_LABELS: dict[tuple[str, str], dict[str, Label]] = {}
 
 
@@ -54,6 +55,11 @@ def register_values(entity: type[Model] | None, labels: Mapping[str, Mapping[str
     kind = entity._meta.label_lower if entity is not None else ""
     for key, named in labels.items():
         VALUE_LABELS[(kind, key)] = {str(value): label for value, label in named.items()}
+
+
+def register_texts(texts: Mapping[str, Callable[[Any], str]]) -> None:
+    """Say structured values (mappings, lists) of a key in words: `register_texts({"root": condition})`."""
+    VALUE_TEXTS.update(texts)
 
 
 def record(
@@ -131,6 +137,9 @@ register_events(
         "member.role_changed": _("Role of a member changed"),
         "member.removed": _("Member removed"),
         "access.denied": _("An action was refused: no permission"),
+        "table.downloaded": _("Table downloaded"),
+        "api_token.created": _("API token created"),
+        "api_token.revoked": _("API token revoked"),
     }
 )
 register_fields(
@@ -143,7 +152,12 @@ register_fields(
         "email": _("E-mail"),
         "role": _("Role"),
         "page": _("Page"),
+        "table": _("Table"),
+        "format": _("File type"),
         "status": _("Status"),
+        "prefix": _("Beginning of the token"),
+        "permissions": _("Permissions"),
+        "expires_at": _("Valid until"),
     }
 )
 register_values(None, {"role": dict(Role.choices)})

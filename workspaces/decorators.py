@@ -78,7 +78,8 @@ def _guard(view: MemberView[P], needed: tuple[Perm, ...], *, json: bool) -> View
 def ask_to_sign_in(request: HttpRequest, *, json: bool = False) -> HttpResponse:
     """401 for JSON, a redirect of the whole page for htmx, else the sign-in page with the way back."""
     if json or wants_json(request):
-        return JsonResponse({"error": _("Please sign in."), "code": "not_signed_in"}, status=401)
+        body = {"error": _("Please sign in."), "code": "not_signed_in"}
+        return JsonResponse(body, status=401, headers={"WWW-Authenticate": "Bearer"})
     if "HX-Request" in request.headers:
         return HttpResponse(status=401, headers={"HX-Redirect": reverse("workspaces:sign-in")})
     return redirect_to_login(request.get_full_path())

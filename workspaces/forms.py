@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING, Any, cast
 from zoneinfo import available_timezones
 
@@ -23,8 +24,9 @@ else:  # not generic at run time
     _SetPasswordForm = SetPasswordForm
 
 
+@cache  # the host's files are walked for them
 def zone_choices() -> list[tuple[str, str | list[tuple[str, str]]]]:
-    """Every time zone by its region, Tehran first."""
+    """Every time zone by its region, Tehran first. Not to be changed."""
     regions: dict[str, list[tuple[str, str]]] = {}
     for name in sorted(available_timezones()):
         region, _slash, city = name.partition("/")

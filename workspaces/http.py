@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.http import HttpRequest
 
+from core.views import speaks_json
 from workspaces.models import Membership, User, Workspace
 
 
@@ -32,4 +33,4 @@ class UserRequest(HttpRequest):
 
 def wants_json(request: HttpRequest) -> bool:
     """Whether the caller reads JSON rather than a page."""
-    return "application/json" in request.headers.get("Accept", "")
+    return speaks_json(request)

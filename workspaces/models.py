@@ -9,7 +9,7 @@ from django.db import models
 from django.db.models.functions import Lower
 from django.utils.translation import gettext_lazy as _
 
-from core.tenancy import AppendOnlyModel, TimeStamped, WorkspaceModel
+from core.tenancy import AppendOnlyModel, TimeStamped, UndeletableModel, UTCDateTimeField, WorkspaceModel
 
 
 class Role(models.TextChoices):
@@ -59,6 +59,7 @@ class Workspace(TimeStamped):
     timezone = models.CharField(max_length=64, default="Asia/Tehran")
     language = models.CharField(max_length=5, default="fa")
     is_active = models.BooleanField(default=True)
+    sending_stopped_at = UTCDateTimeField(null=True)  # set: no message leaves, whoever asked for it
 
     def __str__(self) -> str:
         return self.name
@@ -67,6 +68,9 @@ class Workspace(TimeStamped):
 class Membership(WorkspaceModel):
     user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="memberships")
     role = models.CharField(max_length=12, choices=Role)
+
+    # Set while a token acts for the member: of the role's rights only these count. Never stored.
+    narrowed_to: frozenset[str] | None = None
 
     class Meta:
         constraints = [
@@ -96,3 +100,29 @@ class AuditRecord(AppendOnlyModel):
 
     def __str__(self) -> str:
         return self.event
+
+
+class ApiToken(UndeletableModel):
+    """A key with which a program acts for `user` in one workspace. Only its digest is kept.
+
+    `permissions` are what it was given; what it may do is never more than its maker may do now. The
+    window columns count its requests of one minute (`used`, in the minute number `minute`).
+    """
+
+    user = models.ForeignKey(User, on_delete=models.PROTECT, related_name="+")
+    name = models.CharField(max_length=80)
+    prefix = models.CharField(max_length=12)  # what people recognise it by
+    digest = models.CharField(max_length=64, unique=True)
+    permissions = models.JSONField(default=list)
+    expires_at = UTCDateTimeField(null=True)
+    last_used_at = UTCDateTimeField(null=True)  # to ten minutes
+    revoked_at = UTCDateTimeField(null=True)
+    revoked_by = models.ForeignKey(User, null=True, on_delete=models.PROTECT, related_name="+")
+    minute = models.PositiveBigIntegerField(default=0)
+    used = models.PositiveIntegerField(default=0)
+
+    class Meta:
+        indexes = [models.Index(fields=["workspace", "-id"], name="api_token_newest")]
+
+    def __str__(self) -> str:
+        return f"{self.prefix}…"

@@ -30,6 +30,7 @@ class Perm(StrEnum):
     TARGETS_VIEW_OWN = "targets.view_own"
     TARGETS_MANAGE = "targets.manage"
     TARGETS_IMPORT = "targets.import"
+    ACTIVITIES_MANAGE = "targets.activities"
     WORKSPACE_MANAGE = "workspace.manage"
     WORKSPACE_MEMBERS = "workspace.members"
     WORKSPACE_AUDIT = "workspace.audit"
@@ -54,6 +55,7 @@ _OPERATOR = frozenset(
         Perm.SMS_LOGS_VIEW,
         Perm.JOURNEY_READ,
         Perm.TARGETS_VIEW,
+        Perm.ACTIVITIES_MANAGE,
     }
 )
 
@@ -63,16 +65,20 @@ ROLE_PERMISSIONS: Mapping[str, frozenset[Perm]] = MappingProxyType(
         Role.ADMIN: _ALL,
         Role.MARKETER: _ALL - _ADMINISTRATION,
         Role.OPERATOR: _OPERATOR,
-        Role.SELLER: frozenset({Perm.TARGETS_VIEW_OWN, Perm.CAMPAIGNS_VIEW}),
+        Role.SELLER: frozenset({Perm.TARGETS_VIEW_OWN, Perm.ACTIVITIES_MANAGE, Perm.CAMPAIGNS_VIEW}),
     }
 )
 
 
 def permissions_of(membership: Membership | None) -> frozenset[str]:
-    """The rights of a membership; none without one, none for a role this release does not know."""
+    """The rights of a membership; none without one, none for a role this release does not know.
+
+    Those of a member in whose name a token acts are cut down to what the token was given.
+    """
     if membership is None:
         return frozenset()
-    return frozenset(perm.value for perm in ROLE_PERMISSIONS.get(membership.role, frozenset()))
+    held = frozenset(perm.value for perm in ROLE_PERMISSIONS.get(membership.role, frozenset()))
+    return held if membership.narrowed_to is None else held & membership.narrowed_to
 
 
 def has_perm(held: Membership | Iterable[str] | None, *wanted: str) -> bool:

@@ -38,3 +38,8 @@ def audit_rows(workspace: Workspace, *, event: str = "", user: User | None = Non
     if event:
         rows = rows.filter(event=event)
     return rows.filter(user=user) if user is not None else rows
+
+
+def sending_is_stopped(workspace_id: int) -> bool:
+    """Whether somebody stopped everything in this workspace. One query."""
+    return Workspace.objects.filter(pk=workspace_id, sending_stopped_at__isnull=False).exists()

@@ -3,11 +3,13 @@
 from django.urls import path
 
 from workspaces import sign_in
-from workspaces.views import account, administration, start
+from workspaces.views import account, administration, audit_export, guide, searching, start, tokens
 
 app_name = "workspaces"
 urlpatterns = [
     path("", start.home, name="home"),
+    path("search", searching.page, name="search"),
+    path("search/suggestions", searching.suggestions, name="search-suggestions"),
     path("sign-in", sign_in.SignInView.as_view(), name="sign-in"),
     path("sign-out", sign_in.sign_out, name="sign-out"),
     path("invitation/<str:who>/<str:token>", account.invitation, name="invitation"),
@@ -23,4 +25,11 @@ urlpatterns = [
     path("settings/members/<int:pk>/remove", administration.member_remove, name="member-remove"),
     path("settings/members/<int:pk>/invitation", administration.member_invite, name="member-invite"),
     path("settings/audit", administration.audit_log, name="audit"),
+    path("settings/audit/export.<slug:kind>", audit_export.audit_export, name="audit-export"),
+    path("settings/tokens", tokens.token_list, name="tokens"),
+    path("settings/tokens/new", tokens.token_add, name="token-add"),
+    path("settings/tokens/<int:pk>/revoke", tokens.token_revoke, name="token-revoke"),
+    path("help/", guide.chapter, name="guide"),
+    path("help/<slug:chapter>", guide.chapter, name="guide-chapter"),
+    path("help/pictures/<str:language>/<slug:name>.webp", guide.picture, name="guide-picture"),
 ]

@@ -10,6 +10,7 @@ from typing import Any, Final
 from django.utils.translation import gettext_lazy as _
 
 from automation import registry
+from automation.action_specs.approved_text import fits
 from automation.problems import register_sentences
 from automation.registry import ActionPlugin
 from automation.variables import sample_facts
@@ -18,7 +19,7 @@ from engine.compile import ActionSpec
 from engine.retry import DEFAULT_RULE
 from engine.text import parse_text, render
 from engine.types import NodeSpec, Port, Problem
-from sms.lines import PROMOTIONAL_ON_SERVICE, MessageKind, choose, lines_of
+from sms.lines import NOT_APPROVED, PROMOTIONAL_ON_SERVICE, MessageKind, choose, lines_of
 from sms.models import ProviderAccount, SmsSettings
 from sms.parts import count_parts
 from sms.wording import Wording
@@ -136,7 +137,7 @@ def check_workspace(nodes: Sequence[NodeSpec]) -> list[Problem]:
             for key, value in wanted.items()
             if value in asked and value not in known
         ]
-    return problems + _check_lines(nodes) + _check_wording(nodes, settings)
+    return problems + _check_lines(nodes, settings) + _check_wording(nodes, settings)
 
 
 def _check_wording(nodes: Sequence[NodeSpec], settings: SmsSettings | None) -> list[Problem]:
@@ -155,8 +156,10 @@ def _check_wording(nodes: Sequence[NodeSpec], settings: SmsSettings | None) -> l
     ]
 
 
-def _check_lines(nodes: Sequence[NodeSpec]) -> list[Problem]:
-    """Promotional texts on lines that may not carry them. One query; asked again when a message leaves."""
+def _check_lines(nodes: Sequence[NodeSpec], settings: SmsSettings | None) -> list[Problem]:
+    """Promotional texts on lines that may not carry them, and texts that are not the approved one of their
+    line. One query; asked again when a message leaves."""
+    opt_out = settings.opt_out_text if settings else ""
     accounts = list(ProviderAccount.objects.filter(is_active=True).order_by("-is_primary", "created_at"))
     by_id = {str(row.pk): row for row in accounts}
     problems = []
@@ -167,9 +170,11 @@ def _check_lines(nodes: Sequence[NodeSpec]) -> list[Problem]:
             continue
         kind = str(config.get("message_kind") or MessageKind.PROMOTIONAL)
         known = lines_of(row.lines, row.line_details)
-        _line, refused = choose(known, str(config.get("sender") or ""), kind)
+        line, refused = choose(known, str(config.get("sender") or ""), kind)
         if refused:
             problems.append(Problem(code=refused, node=node.key))
+        elif line is not None and not fits(line, config, opt_out):
+            problems.append(Problem(code=NOT_APPROVED, node=node.key))
     return problems
 
 
@@ -218,6 +223,10 @@ register_sentences(
         PROMOTIONAL_ON_SERVICE: _(
             "The message is promotional and the line is only for service messages. Choose another line, or"
             " say that the message is a service message."
+        ),
+        NOT_APPROVED: _(
+            "The line sends its approved text only, and this text is another one. Write the approved text,"
+            " with variables in its places."
         ),
     }
 )

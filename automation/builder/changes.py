@@ -20,8 +20,9 @@ from automation.builder.claiming import Base, StaleDraft
 from automation.builder.describing import number
 from automation.builder.outline import Outline, Place
 from automation.builder.region import region_context
-from automation.builder.steps import branch_label, kind_label
+from automation.builder.steps import branch_label
 from automation.models.definition import Workflow
+from automation.naming import step_label
 from automation.publishing import load_definition
 from core.announce import announce, refusal
 from core.errors import DomainError, Invalid, NotFound
@@ -233,7 +234,7 @@ def _lists(workflow: Workflow) -> Outline:
 
 
 def _name(node: NodeSpec) -> str:
-    return node.name or kind_label(node)
+    return step_label(node)
 
 
 def _whereabouts(workflow: Workflow, key: str) -> str:

@@ -15,6 +15,7 @@ from automation.builder.outline import CannotEdit, Outline
 from automation.builder.storing import store_difference
 from automation.models.definition import VersionStatus, Workflow
 from automation.models.definition import WorkflowVersion as Version
+from automation.naming import step_label
 from automation.problems import reason
 from automation.publishing import load_definition, locked
 from core.errors import NotFound, Refused
@@ -157,7 +158,7 @@ def _values(node: NodeSpec) -> dict[str, Any]:
 
 
 def _about(claimed: Claimed, node: NodeSpec) -> dict[str, Any]:
-    return {"version": claimed.draft.version_number, "step": node.name or node.key}
+    return {"version": claimed.draft.version_number, "step": step_label(node)}
 
 
 def record_step(claimed: Claimed, old: NodeSpec, new: NodeSpec) -> None:

@@ -10,6 +10,7 @@ from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
 from automation import registry
+from automation.action_specs import create_followup
 from automation.builder.message_text import direction
 from core.dates import format_datetime, format_number
 from core.text import to_persian_digits
@@ -17,6 +18,7 @@ from engine.comparing import ConditionError
 from engine.conditions import normalize_condition
 from engine.types import NodeSpec
 from engine.zones import ZoneError, resolve_local, zone
+from targets.models import ActivityKind
 
 OPERATORS = {
     "=": gettext_lazy("%(field)s is %(value)s"),
@@ -60,8 +62,21 @@ def describe(node: NodeSpec, names: Mapping[str, str], timezone: str) -> str:
             return _goal(node.config)
         case "end":
             return _end(node, names)
+        case "action" if node.subtype == create_followup.SUBTYPE:
+            return _followup(node.config)
         case _:
             return ""
+
+
+def _followup(config: Mapping[str, Any]) -> str:
+    kind, title, due = config.get("kind"), str(config.get("title") or ""), config.get("due_in")
+    words = str(dict(ActivityKind.choices).get(str(kind), ActivityKind.CALL.label))
+    if title:
+        values = {"kind": words, "title": _isolated(title)}
+        words = _("%(kind)s “%(title)s”") % values
+    if due is None or (isinstance(due, Mapping) and due.get("amount") == 0):
+        return _("%(what)s, due at once") % {"what": words}
+    return _("%(what)s, due after %(duration)s") % {"what": words, "duration": duration(due)}
 
 
 def duration(raw: object) -> str:
@@ -131,9 +146,12 @@ def in_digits(text: str) -> str:
 def _event(config: Mapping[str, Any]) -> str:
     event = str(config.get("event") or "") or "—"
     if config.get("amount") is None:
-        return _("Until “%(event)s” happens") % {"event": event}
-    values = {"event": event, "duration": duration(config)}
-    return _("Until “%(event)s” happens, for %(duration)s at most") % values
+        words = _("Until “%(event)s” happens") % {"event": event}
+    else:
+        values = {"event": event, "duration": duration(config)}
+        words = _("Until “%(event)s” happens, for %(duration)s at most") % values
+    fits = condition(config["filter"], about="event") if config.get("filter") else ""
+    return _("%(wait)s, where %(condition)s") % {"wait": words, "condition": fits} if fits else words
 
 
 def _goal(config: Mapping[str, Any]) -> str:
@@ -181,38 +199,65 @@ def _until(config: Mapping[str, Any], timezone: str) -> str:
     return _("Until %(moment)s") % {"moment": when}
 
 
-def condition(config: object) -> str:
-    """The questions of a condition joined by "and" and "or"."""
+def condition(config: object, *, about: str = "target") -> str:
+    """The questions of a condition joined by "and" and "or"; a bare name belongs to `about`."""
     try:
         root = normalize_condition(config)["root"]
     except ConditionError:
         return "—"
-    return _node(root, 0) or "—"
+    return _node(root, 0, about) or "—"
 
 
-def _node(node: Any, depth: int) -> str:
+def _node(node: Any, depth: int, about: str) -> str:
     if not isinstance(node, Mapping) or depth > _DEEP:
         return "…" if node else ""
     if "field" in node:
-        return _leaf(node)
+        return _leaf(node, about)
+    if "event" in node:
+        return _how_often(node)
     children = node.get("children")
-    parts = [_node(child, depth + 1) for child in children] if isinstance(children, list) else []
+    parts = [_node(child, depth + 1, about) for child in children] if isinstance(children, list) else []
     if node.get("op") == "not":
         return _("not (%(condition)s)") % {"condition": "".join(parts)}
     joined = (_(" or ") if node.get("op") == "or" else _(" and ")).join(parts)
     return f"({joined})" if depth and len(parts) > 1 else joined
 
 
-def _leaf(leaf: Mapping[str, Any]) -> str:
+_TIMES = {
+    ">=": gettext_lazy("“%(event)s” happened %(n)s times or more"),
+    "=": gettext_lazy("“%(event)s” happened %(n)s times"),
+    "!=": gettext_lazy("“%(event)s” did not happen %(n)s times"),
+    ">": gettext_lazy("“%(event)s” happened more than %(n)s times"),
+    "<=": gettext_lazy("“%(event)s” happened %(n)s times at most"),
+    "<": gettext_lazy("“%(event)s” happened fewer than %(n)s times"),
+}
+
+
+def _how_often(leaf: Mapping[str, Any]) -> str:
+    count, days = leaf.get("count", 1), leaf.get("within_days")
+    template = _TIMES.get(str(leaf.get("count_operator", ">=")))
+    if template is None:
+        return "…"
+    shown = number(count) if isinstance(count, int) else str(count)
+    words = str(template) % {"event": _isolated(str(leaf.get("event") or "—")), "n": shown}
+    if not isinstance(days, int):
+        return words
+    values = {"what": words, "duration": duration({"amount": days, "unit": "day"})}
+    return _("%(what)s in the last %(duration)s") % values
+
+
+def _leaf(leaf: Mapping[str, Any], about: str) -> str:
     name = str(leaf.get("field"))
-    full = name if "." in name else f"target.{name}"
+    full = name if "." in name else f"{about}.{name}"
     known = {field.name: field for field in registry.fields()}.get(full)
     template = OPERATORS.get(str(leaf.get("operator")))
     if template is None:
         return "…"
     values = known.values if known else {}
     return str(template) % {
-        "field": f"«{known.label}»" if known and _is_persian() else str(known.label if known else name),
+        "field": f"«{known.label}»"
+        if known and _is_persian()
+        else str(known.label if known else name.removeprefix("event.")),
         "value": _value(leaf.get("value"), values),
     }
 

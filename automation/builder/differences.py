@@ -10,8 +10,8 @@ from typing import Literal
 
 from automation.builder.describing import describe
 from automation.builder.message_text import TextPiece, direction, text_pieces
-from automation.builder.steps import kind_label
 from automation.checking import node_names
+from automation.naming import step_label
 from engine.types import Definition, NodeSpec
 
 _WORDS = re.compile(r"\{[^{}]*\}|\s+|[^\s{}]+|[{}]")  # a variable is one word
@@ -39,6 +39,11 @@ class Difference:
     change: Literal["added", "removed", "changed"]
     pieces: tuple[Piece, ...] = ()
     other_settings: bool = False
+    is_text: bool = False  # the text of a message, not words about a step
+
+    @property
+    def look(self) -> str:
+        return "sms-bubble" if self.is_text else "step-words"
 
     @property
     def direction(self) -> str:
@@ -60,6 +65,10 @@ def differences(old: Definition, new: Definition, *, timezone: str) -> list[Diff
     return found
 
 
+def _is_text(node: NodeSpec) -> bool:
+    return isinstance(node.config.get("body"), str)
+
+
 def _shown(node: NodeSpec, definition: Definition, timezone: str) -> str:
     body = node.config.get("body")
     return body if isinstance(body, str) else describe(node, node_names(definition), timezone)
@@ -70,7 +79,13 @@ def _whole(
 ) -> Difference:
     text = _shown(node, definition, timezone)
     piece = Piece("new" if change == "added" else "gone", text)
-    return Difference(key=node.key, name=_name(node), change=change, pieces=(piece,) if text else ())
+    return Difference(
+        key=node.key,
+        name=_name(node),
+        change=change,
+        pieces=(piece,) if text else (),
+        is_text=_is_text(node),
+    )
 
 
 def _changed(was: NodeSpec, node: NodeSpec, old: Definition, new: Definition, timezone: str) -> Difference:
@@ -81,6 +96,7 @@ def _changed(was: NodeSpec, node: NodeSpec, old: Definition, new: Definition, ti
         change="changed",
         pieces=tuple(pieces(*texts)) if texts[0] != texts[1] else (),
         other_settings=_rest(was) != _rest(node),
+        is_text=_is_text(node),
     )
 
 
@@ -107,4 +123,4 @@ def pieces(old: str, new: str) -> Iterator[Piece]:
 
 
 def _name(node: NodeSpec) -> str:
-    return node.name or kind_label(node)
+    return step_label(node)

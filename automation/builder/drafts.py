@@ -29,11 +29,14 @@ from automation.builder.claiming import (
 from automation.builder.kinds import kind_for
 from automation.builder.outline import Outline, Place
 from automation.builder.storing import store_difference
-from automation.models.definition import NodeKind, Workflow
+from automation.models.definition import NodeKind, VersionStatus, Workflow
+from automation.models.definition import WorkflowVersion as Version
 from automation.models.draft_state import Stack
+from automation.naming import step_label
 from automation.publishing import new_key
 from core.errors import Refused
 from core.text import normalize_text
+from engine.portable import definition_to_json
 from engine.types import Definition, NodeSpec
 from workspaces import audit
 from workspaces.models import User
@@ -242,6 +245,24 @@ def replace_definition(
     _replace(claimed, definition, audit_events.DRAFT_IMPORTED, {"file": source[:200]})
 
 
+@transaction.atomic
+def save_definition(
+    workflow: Workflow, version: Version, *, base: Base | None, definition: Definition, user: User | None
+) -> Version:
+    """Let the draft `version` say `definition`; undo brings the old back. Returns it as it is afterwards.
+
+    With `base` only if it is still in that state. Raises Refused `version_not_draft`, and StaleDraft when
+    somebody was faster.
+    """
+    if version.status != VersionStatus.DRAFT:
+        raise Refused(_("Only a draft can be changed."), code="version_not_draft")
+    claimed = claim(workflow, base or Base.of(version), user)
+    if definition_to_json(definition) != definition_to_json(claimed.definition):
+        history.remember(claimed.draft, claimed.definition, "import", user)
+        _replace(claimed, definition, audit_events.DRAFT_SAVED, {})
+    return claimed.draft
+
+
 def _replace(claimed: Claimed, after: Definition, event: str, about: Mapping[str, Any]) -> None:
     before = claimed.definition
     store_difference(claimed.draft, before, after)
@@ -256,7 +277,5 @@ def _replace(claimed: Claimed, after: Definition, event: str, about: Mapping[str
 def _texts(definition: Definition) -> dict[str, str]:
     """The texts of all messages, by the name of their step."""
     return {
-        node.name or node.key: str(node.config["body"])
-        for node in definition.nodes
-        if node.config.get("body")
+        step_label(node): str(node.config["body"]) for node in definition.nodes if node.config.get("body")
     }

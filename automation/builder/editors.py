@@ -11,7 +11,9 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from automation.builder.describing import until
+from automation.builder import event_filter
+from automation.builder.describing import condition, until
+from automation.builder.followup_form import FollowupForm
 from automation.builder.fork_forms import ConditionForm, SplitForm, SwitchForm
 from automation.builder.step_forms import SendSmsForm, StepForm, Surroundings
 from core.formfields import DigitsIntegerField, JalaliDateTimeField
@@ -103,6 +105,20 @@ class WaitForm(KindForm):
     event = forms.CharField(label=_("Event"), max_length=100, required=False, strip=True)
     is_limited = forms.BooleanField(label=_("Wait only for a certain time"), required=False)
 
+    def __init__(self, data: QueryDict | None, *, node: NodeSpec, around: Surroundings) -> None:
+        super().__init__(data, node=node, around=around)
+        stored = node.config.get("filter")
+        self.filter = (
+            event_filter.from_config(stored) if data is None else event_filter.from_post(data, stored)
+        )
+
+    def edit(self, what: str) -> None:
+        self.filter = self.filter.edit(what)
+
+    @property
+    def filter_words(self) -> str:
+        return condition(self.node.config.get("filter"), about="event")
+
     def read(self, config: Mapping[str, Any]) -> dict[str, Any]:
         moment = until(config, self.around.timezone)
         hour, minute = config.get("hour"), config.get("minute", 0)
@@ -136,7 +152,8 @@ class WaitForm(KindForm):
             case "until_best_time":
                 return {"mode": kind, "fallback_hour": values["fallback_hour"]}
             case "for_event":
-                kept = {"filter": self.node.config["filter"]} if self.node.config.get("filter") else {}
+                made = self.filter.to_config()
+                kept = {"filter": made} if made else {}
                 limit = duration if values["is_limited"] else {}
                 return {"mode": kind, "event": values["event"], **kept, **limit}
         return self._until(values["at"])
@@ -241,7 +258,10 @@ class StartForm(StepForm):
 class Editors:
     """Which form edits which kind of step; kinds without one can be renamed."""
 
-    BY_KIND: ClassVar[dict[tuple[str, str], type[StepForm]]] = {("action", "send_sms"): SendSmsForm}
+    BY_KIND: ClassVar[dict[tuple[str, str], type[StepForm]]] = {
+        ("action", "send_sms"): SendSmsForm,
+        ("action", "create_followup"): FollowupForm,
+    }
     BY_TYPE: ClassVar[dict[str, type[StepForm]]] = {
         "start": StartForm,
         "wait": WaitForm,

@@ -56,15 +56,7 @@ def read_file(content: bytes, *, kind: str) -> Arrived:
     """
     raw = _parsed(content)
     name = raw.get("name") if isinstance(raw.get("name"), str) else ""
-    try:
-        definition = definition_from_json(raw.get("definition", raw) if "format" in raw else raw)
-    except DefinitionError as exc:
-        raise Invalid(
-            _("This is not a workflow file."), problems=[sentence(problem) for problem in exc.problems]
-        ) from exc
-    if len(definition.nodes) > MAX_STEPS:
-        raise Invalid(_("A workflow made here may have %(n)s steps at most.") % {"n": MAX_STEPS})
-    _refuse_unstorable(definition)
+    definition = definition_of(raw.get("definition", raw) if "format" in raw else raw)
     definition, unmapped = _mapped(with_new_keys(definition))
     report = checking.check(definition, kind)
     lacking = [finding for finding in report.problems if finding.code in _NOT_HERE]
@@ -74,6 +66,23 @@ def read_file(content: bytes, *, kind: str) -> Arrived:
         unmapped=(*unmapped, *(str(finding) for finding in lacking)),
         findings=report.problems,
     )
+
+
+def definition_of(raw: object) -> Definition:
+    """A definition that can be stored, out of JSON values; its steps keep their keys.
+
+    Raises Invalid with every reason. Whether it can run is another matter (`checking.check`).
+    """
+    try:
+        definition = definition_from_json(raw)
+    except DefinitionError as exc:
+        raise Invalid(
+            _("This is not a workflow file."), problems=[sentence(problem) for problem in exc.problems]
+        ) from exc
+    if len(definition.nodes) > MAX_STEPS:
+        raise Invalid(_("A workflow made here may have %(n)s steps at most.") % {"n": MAX_STEPS})
+    _refuse_unstorable(definition)
+    return definition
 
 
 # Problems that say: the file is sound, but this workspace has no such thing.

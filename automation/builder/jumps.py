@@ -13,6 +13,7 @@ from automation.models.definition import Workflow
 # The first part of a problem's code -> the field's id on the page of the step. The longest fit wins.
 FIELDS = {
     "text_empty": "id_body",
+    "text_not_approved": "id_body",
     "variable_unknown": "id_body",
     "stray_brace": "id_body",
     "opt_out_text_missing": "id_append_opt_out",
@@ -30,6 +31,8 @@ FIELDS = {
     "switch": "cases",
     "split_holdout": "id_holdout_percent",
     "split": "arms",
+    "followup_title": "id_title",
+    "followup_due": "id_amount",
     "end_delay": "id_amount",
     "end_max_cycles": "id_max_cycles",
     "end_target": "id_to_node",

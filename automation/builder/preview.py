@@ -32,6 +32,7 @@ class Preview:
     stray: int
     lacks_opt_out: bool
     missing: tuple[str, ...] = ()
+    lacking: tuple[str, ...] = ()  # the names of known variables that had no value and no fallback
     shown: Shown | None = None  # the characters that made the text dearer
     refused: tuple[Found, ...] = ()  # words and links that the workspace does not allow
 
@@ -64,6 +65,7 @@ def preview(
         missing=tuple(str(known[name].label) if name in known else name for name in rendered.missing)
         if person
         else (),
+        lacking=tuple(name for name in rendered.missing if name in known),
         shown=shown_with_marks(message),
         refused=tuple(Wording.of(settings).find(body, is_template=True)),
     )

@@ -11,13 +11,13 @@ from typing import Any, Literal
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
-from automation import registry
+from automation import registry, subject_events
 from automation.builder.describing import condition, number
-from automation.builder.rules import LISTS, MAX_DEPTH, NO_VALUE, OPERATORS, Group, Rule
+from automation.builder.rules import COUNTS, EVENT, LISTS, MAX_DEPTH, NO_VALUE, OPERATORS, Group, Rule
 from core.formfields import JalaliDateInput
 from engine.types import FieldType
 
-Widget = Literal["none", "text", "number", "date", "choice", "choices", "raw"]
+Widget = Literal["none", "text", "number", "date", "choice", "choices", "raw", "event"]
 OPERATOR_LABELS = {
     "=": pgettext_lazy("comparison", "is"),
     "!=": pgettext_lazy("comparison", "is not"),
@@ -66,6 +66,8 @@ class RuleRow:
     value: str = ""
     choices: Sequence[Option] = ()
     words: str = ""
+    count: str = ""
+    days: str = ""
     is_group: bool = False
 
 
@@ -106,6 +108,8 @@ def _rule(rule: Rule, name: str, path: str) -> RuleRow:
         words = condition({"root": dict(rule.raw)})
         raw = json.dumps(dict(rule.raw))
         return RuleRow(fields=(), operators=(), widget="raw", value=raw, words=words, **about)
+    if rule.field == EVENT:
+        return _event(rule, about)
     known = next((field for field in registry.fields() if field.name == rule.field), None)
     kind = known.type if known else None
     operator = rule.operator or (OPERATORS[kind][0] if kind else "=")
@@ -120,6 +124,25 @@ def _rule(rule: Rule, name: str, path: str) -> RuleRow:
         widget=_widget(kind, operator, bool(values)) if rule.field else "none",
         value=_shown(rule, kind, operator),
         choices=[Option(value=v, label=str(text), is_chosen=v in rule.value) for v, text in values.items()],
+        **about,
+    )
+
+
+def _event(rule: Rule, about: dict[str, Any]) -> RuleRow:
+    """How often an event happened: its name, the comparison, the count, and the days to look back."""
+    event, count, days = (*rule.value, "", "", "")[:3]
+    return RuleRow(
+        fields=_fields(EVENT),
+        operators=[
+            Option(
+                value=word, label=str(OPERATOR_LABELS[word]), is_chosen=word == (rule.operator or COUNTS[0])
+            )
+            for word in COUNTS
+        ],
+        widget="event",
+        value=event,
+        count=count or "1",
+        days=days,
         **about,
     )
 
@@ -150,7 +173,10 @@ def _fields(chosen: str) -> list[tuple[str, Sequence[Option]]]:
         space = str(SPACES.get(field.name.partition(".")[0], field.name.partition(".")[0]))
         option = Option(value=field.name, label=str(field.label), is_chosen=field.name == chosen)
         groups.setdefault(space, []).append(option)
-    if chosen and chosen not in registry.field_types():
+    if chosen == EVENT or subject_events.is_available():
+        asked = Option(value=EVENT, label=_("How often an event happened"), is_chosen=chosen == EVENT)
+        groups.setdefault(str(SPACES["event"]), []).append(asked)
+    if chosen and chosen != EVENT and chosen not in registry.field_types():
         groups[_("Unknown")] = [Option(value=chosen, label=chosen, is_chosen=True)]
     return list(groups.items())
 

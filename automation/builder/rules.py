@@ -28,6 +28,9 @@ MAX_VALUES: Final = 200
 MAX_DEPTH: Final = 5  # what the editor makes; deeper stored trees are still shown
 _UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
 NO_VALUE: Final = ("is_null", "is_not_null")
+EVENT: Final = "@event"  # stands for the field in a rule that asks how often an event happened
+COUNTS: Final = (">=", "=", "<=", ">", "<", "!=")
+_EVENT_KEYS: Final = frozenset({"event", "count_operator", "count", "within_days"})
 LISTS: Final = ("in", "not_in")
 _EQUAL: Final = ("=", "!=", "in", "not_in")
 _ORDER: Final = ("<", "<=", ">", ">=")
@@ -43,7 +46,11 @@ OPERATORS: Final[Mapping[FieldType, tuple[str, ...]]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """One question. `raw` is a part that the editor shows but cannot change."""
+    """One question. `raw` is a part that the editor shows but cannot change.
+
+    With the field EVENT it asks how often something happened: `value` is the event, the count and the
+    days to look back ("" for any time).
+    """
 
     field: str = ""
     operator: str = ""
@@ -89,6 +96,12 @@ def _from_node(node: Any, depth: int) -> Rule | Group:
 
 
 def _from_leaf(leaf: Mapping[str, Any]) -> Rule:
+    if "event" in leaf and set(leaf) <= _EVENT_KEYS:
+        parts = (leaf["event"], leaf.get("count", 1), leaf.get("within_days"))
+        operator = str(leaf.get("count_operator", COUNTS[0]))
+        return Rule(
+            field=EVENT, operator=operator, value=tuple("" if one is None else str(one) for one in parts)
+        )
     if set(leaf) - {"field", "operator", "value"} or not isinstance(leaf.get("field"), str):
         return Rule(raw=leaf)
     value = leaf.get("value")
@@ -128,6 +141,8 @@ def _to_leaf(rule: Rule, timezone: str) -> dict[str, Any] | None:
         return dict(rule.raw)
     if not rule.field:
         return None
+    if rule.field == EVENT:
+        return _event_leaf(rule)
     leaf: dict[str, Any] = {"field": rule.field, "operator": rule.operator or "="}
     kind = registry.field_types().get(rule.field)
     values = [_typed(text, kind, timezone) for text in rule.value if text != ""]
@@ -135,6 +150,18 @@ def _to_leaf(rule: Rule, timezone: str) -> dict[str, Any] | None:
         return leaf
     leaf["value"] = values if leaf["operator"] in LISTS else values[0] if values else ""
     return leaf
+
+
+def _event_leaf(rule: Rule) -> dict[str, Any]:
+    name, count, days = (*rule.value, "", "", "")[:3]
+    leaf: dict[str, Any] = {"event": name, "count_operator": rule.operator, "count": _whole(count or "1")}
+    return leaf | ({"within_days": _whole(days)} if days else {})
+
+
+def _whole(text: str) -> Any:
+    """The number; what is none stays text, and the problems name it."""
+    plain = to_latin_digits(text).strip()
+    return int(plain) if plain.isascii() and plain.isdigit() and len(plain) < 10 else text
 
 
 def _typed(text: str, kind: FieldType | None, timezone: str) -> Any:
@@ -186,7 +213,7 @@ def _part_from(data: QueryDict, name: str, depth: int, budget: list[int]) -> Rul
         return Rule(raw=_json(raw))
     field, operator = storable(data.get(f"{name}.field", ""), 100), data.get(f"{name}.operator", "")
     known = registry.field_types().get(field)
-    allowed = OPERATORS[known] if known else ("=",)
+    allowed = COUNTS if field == EVENT else OPERATORS[known] if known else ("=",)
     operator = operator if operator in allowed else allowed[0]
     values = [storable(text, MAX_VALUE) for text in data.getlist(f"{name}.value")[:MAX_VALUES]]
     if operator in LISTS and len(values) == 1 and not _choices(field):

@@ -14,13 +14,12 @@ from automation.action_specs import send_sms
 from automation.builder.claiming import Base
 from automation.builder.kinds import StepKind
 from automation.builder.message_text import direction
+from automation.builder.retry_fields import RetryFields
 from core.formfields import DigitsIntegerField
 from core.text import normalize_text
-from engine.retry import DEFAULT_RULE, MAX_ATTEMPTS, RetryRule, parse_retry
+from engine.retry import DEFAULT_RULE, RetryRule, parse_retry
 from engine.types import NodeSpec
 from sms.lines import MessageKind
-
-MAX_RETRY_MINUTES = 30 * 24 * 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +92,7 @@ class StepForm(forms.Form):
         return bool(self.cleaned_data["is_enabled"]) if self.has_switch else self.node.is_enabled
 
 
-class SendSmsForm(StepForm):
+class SendSmsForm(StepForm, RetryFields):
     """A message. An empty text is stored too: it only keeps the draft from being published."""
 
     has_switch = True
@@ -142,33 +141,6 @@ class SendSmsForm(StepForm):
         max_value=send_sms.MAX_EXPIRY_MINUTES,
         help_text=_("Counted from the moment the step was due. Empty: as the workflow says."),
     )
-    retry_enabled = forms.BooleanField(label=_("Try again when sending fails"), required=False)
-    retry_max_attempts = DigitsIntegerField(
-        label=_("How many more times"), min_value=1, max_value=MAX_ATTEMPTS, required=False
-    )
-    retry_minutes = DigitsIntegerField(
-        label=_("Minutes in between"), min_value=1, max_value=MAX_RETRY_MINUTES, required=False
-    )
-    retry_strategy = forms.ChoiceField(
-        label=_("Pace"),
-        choices=[("fixed", _("always the same pause")), ("exponential", _("twice as long each time"))],
-    )
-    retry_on_exhausted = forms.ChoiceField(
-        label=_("When every try has failed"),
-        choices=[
-            ("fail", _("Mark the person as failed")),
-            ("stop", _("The person leaves the workflow")),
-            ("skip_step", _("Skip this message and go on")),
-            ("continue", _("Go on as if sent")),
-        ],
-    )
-
-    RETRY: ClassVar[dict[str, str]] = {
-        "retry_enabled": "enabled",
-        "retry_max_attempts": "max_attempts",
-        "retry_strategy": "strategy",
-        "retry_on_exhausted": "on_exhausted",
-    }
 
     def __init__(self, data: QueryDict | None, *, node: NodeSpec, around: Surroundings) -> None:
         super().__init__(data, node=node, around=around)
@@ -184,20 +156,11 @@ class SendSmsForm(StepForm):
         values = send_sms.defaults() | {k: v for k, v in config.items() if v is not None}
         parsed = parse_retry(config.get("retry"), self.around.retry)
         self.rule = parsed if isinstance(parsed, RetryRule) else DEFAULT_RULE
-        shown = {name: getattr(self.rule, key) for name, key in self.RETRY.items()}
-        shown["retry_minutes"] = max(1, -(-self.rule.interval_seconds // 60))
         names = (
             "body", "title", "sender", "send_only_in_window", "on_missing_variable", "append_opt_out",
             "expire_after_minutes", "message_kind",
         )  # fmt: skip
-        return {name: values[name] for name in names} | shown
-
-    def clean(self) -> dict[str, Any]:
-        values = super().clean() or self.cleaned_data
-        for name in ("retry_max_attempts", "retry_minutes"):
-            if values.get("retry_enabled") and name in values and values[name] is None:
-                self.add_error(name, _("Fill this in, or switch off trying again."))
-        return values
+        return {name: values[name] for name in names} | self.shown(self.rule)
 
     def config(self) -> dict[str, Any]:
         values = self.cleaned_data
@@ -213,12 +176,6 @@ class SendSmsForm(StepForm):
             config["message_kind"] = values["message_kind"] or MessageKind.PROMOTIONAL.value
         if values["expire_after_minutes"] or "expire_after_minutes" in config:
             config["expire_after_minutes"] = values["expire_after_minutes"]
-        if "retry" in config or any(name.startswith("retry_") for name in self.changed_data):
-            config["retry"] = self._retry()
+        if "retry" in config or self.is_retry_changed:
+            config["retry"] = self.typed_rule(self.rule)
         return config
-
-    def _retry(self) -> dict[str, Any]:
-        typed = {key: self.cleaned_data[name] for name, key in self.RETRY.items()}
-        if "retry_minutes" in self.changed_data and self.cleaned_data["retry_minutes"] is not None:
-            typed["interval_seconds"] = self.cleaned_data["retry_minutes"] * 60
-        return self.rule.to_json() | {key: value for key, value in typed.items() if value is not None}

@@ -22,9 +22,11 @@ from automation.builder.kinds import kinds_like, profile_of
 from automation.builder.preview import picker, preview
 from automation.builder.queries import draft_of
 from automation.builder.step_forms import StepForm, Surroundings
-from automation.builder.steps import draw, draw_card, kind_label
+from automation.builder.step_menu import menu_of
+from automation.builder.steps import draw, draw_card
 from automation.checking import Report, check, node_names
 from automation.models.definition import Workflow, WorkflowVersion
+from automation.naming import step_label
 from automation.publishing import load_definition
 from engine.retry import DEFAULT_RULE, RetryRule, parse_retry
 from engine.types import Definition, NodeSpec
@@ -81,21 +83,31 @@ class StepPage:
 
     def show(self, form: StepForm, *, stale: str = "", status: int = 200) -> HttpResponse:
         """The whole page."""
+        context = self._whole(form, stale)
+        return render(self.request, "automation/workflows/step.html", context, status=status)
+
+    def sheet(self, form: StepForm) -> HttpResponse:
+        """The same for the sheet over the list of steps."""
+        context = self._whole(form, "") | {"in_sheet": True}
+        return render(self.request, "automation/workflows/_step_sheet.html", context)
+
+    def _whole(self, form: StepForm, stale: str) -> dict[str, Any]:
         zone = self.request.workspace.timezone
         drawing = draw(self.definition, timezone=zone)
         context = self._status(form) | {
             "form": form,
-            "title": self.node.name or kind_label(self.node),
+            "title": step_label(self.node),
             "drawing": drawing,
             "editor": form.template,
             "description": self._description(form),
             "stale": stale,
             "stored": draw_card(self.definition, self.node.key, zone) if stale else None,
             "is_message": self.is_message,
+            "menu": menu_of(self.definition, self.node.key),
         }
         if self.is_message:
             context |= self._message(form)
-        return render(self.request, "automation/workflows/step.html", context, status=status)
+        return context
 
     def invalid(self, form: StepForm, *, status: int = 422) -> HttpResponse:
         """Nothing was saved, since something typed cannot be stored."""

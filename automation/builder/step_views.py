@@ -7,7 +7,7 @@ import json
 from django.http import HttpResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from automation.action_specs import send_sms
 from automation.builder import drafts, queries
@@ -46,6 +46,20 @@ def step(request: MemberRequest, pk: int, key: str) -> HttpResponse:
     if request.method != "POST":
         return page.show(page.form(None))
     return _save(page, page.form(request.POST))
+
+
+@require_safe
+@permission_required(Perm.WORKFLOWS_MANAGE)
+def sheet(request: MemberRequest, pk: int, key: str) -> HttpResponse:
+    """The fragment for the sheet over the list: the form of one step."""
+    workflow = queries.workflow_for(pk)
+    draft = queries.draft_of(workflow)
+    definition = load_definition(draft) if draft else None
+    node = _node(definition, key)
+    if draft is None or definition is None or node is None:
+        raise NotFound(_("This step does not exist any more."))
+    page = StepPage(request=request, workflow=workflow, draft=draft, definition=definition, node=node)
+    return page.sheet(page.form(None))
 
 
 def _node(definition: Definition | None, key: str) -> NodeSpec | None:

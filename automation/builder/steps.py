@@ -6,7 +6,7 @@ A flat list of rows instead of nested ones: templates need no recursion, whateve
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from django.utils.translation import gettext as _
@@ -18,11 +18,13 @@ from automation.builder.message_text import TextPiece, direction, text_pieces
 from automation.builder.outline import Outline, Place
 from automation.checking import Finding, node_names
 from automation.models.definition import NodeKind
+from automation.naming import step_label
 from automation.problems import port_label, reason
 from engine.sequence import NotASequence
 from engine.types import Definition, NodeSpec, Port
 
 Kind = Literal["step", "close", "branches", "branch", "branch_end", "branches_end"]
+FIRST = "first"
 ICONS = {
     "start": "start",
     "wait": "wait",
@@ -47,6 +49,8 @@ class StepCard:
     type: str = ""
     subtype: str = ""
     is_enabled: bool = True
+    jump: str = ""  # the step an end goes back to; FIRST for the first one
+    exits: tuple[str, ...] = ()  # where its connections lead, for definitions that no list can show
     problems: tuple[Finding, ...] = ()
     warnings: tuple[Finding, ...] = ()
 
@@ -57,6 +61,32 @@ class StepCard:
     @property
     def direction(self) -> str:
         return direction(self.body)
+
+    # What the buttons of a card are called. Here and not in the template, where 200 steps of them take long.
+
+    @property
+    def says_move(self) -> str:
+        return _("Move with the arrow keys: %(title)s") % {"title": self.title}
+
+    @property
+    def says_up(self) -> str:
+        return _("Move up: %(title)s") % {"title": self.title}
+
+    @property
+    def says_down(self) -> str:
+        return _("Move down: %(title)s") % {"title": self.title}
+
+    @property
+    def says_more(self) -> str:
+        return _("More for: %(title)s") % {"title": self.title}
+
+    @property
+    def says_add(self) -> str:
+        return _("Add a step after: %(title)s") % {"title": self.title}
+
+    @property
+    def says_late(self) -> str:
+        return _("Add a step for when the time is over: %(title)s") % {"title": self.title}
 
     @property
     def is_fixed(self) -> bool:
@@ -91,6 +121,17 @@ class Row:
     keeps: tuple[tuple[str, str], ...] = ()
 
     @property
+    def closes(self) -> bool:
+        """A step behind which nothing can stand."""
+        return self.kind == "step" and not self.place
+
+    @property
+    def says_add(self) -> str:
+        """What the button of a branch is called."""
+        values = {"title": self.source.title if self.source else "", "branch": self.label}
+        return _("Add a step: %(title)s, %(branch)s") % values
+
+    @property
     def list_id(self) -> str:
         """The name of the list that begins here, as moves of a drag name it."""
         return f"{self.source.key}.{self.port}" if self.source else ""
@@ -119,9 +160,24 @@ def draw(
     try:
         lists = outline.read(definition)
     except NotASequence as exc:
-        text = reason(exc.code)
-        return Drawing(reason=text, cards=tuple(cards[node.key] for node in definition.nodes), is_list=False)
+        text, exits = reason(exc.code), _exits(definition)
+        shown = tuple(replace(cards[node.key], exits=exits.get(node.key, ())) for node in definition.nodes)
+        return Drawing(reason=text, cards=shown, is_list=False)
     return Drawing(rows=tuple(_Rows(lists, cards).rows()), root=".".join(lists.root))
+
+
+def _exits(definition: Definition) -> dict[str, tuple[str, ...]]:
+    """Every connection in words, by the step it leaves."""
+    nodes, names = {node.key: node for node in definition.nodes}, node_names(definition)
+    found: dict[str, tuple[str, ...]] = {}
+    for edge in definition.edges:
+        target = names.get(edge.target, edge.target)
+        words = _("Then “%(step)s”") % {"step": target}
+        if edge.port != Port.DEFAULT and edge.source in nodes:
+            values = {"exit": branch_label(nodes[edge.source], edge.port), "step": target}
+            words = _("%(exit)s: “%(step)s”") % values
+        found[edge.source] = (*found.get(edge.source, ()), words)
+    return found
 
 
 def draw_card(definition: Definition, key: str, timezone: str) -> StepCard:
@@ -232,17 +288,23 @@ def _cards(
             key=node.key,
             kind=_kind(node),
             icon=_icon(node),
-            title=node.name or kind_label(node),
+            title=step_label(node),
             text=describe(node, names, timezone),
             body=_text(node.config.get("body")) if node.type == "action" else "",
             type=node.type,
             subtype=node.subtype,
             is_enabled=node.is_enabled,
+            jump=_jump(node),
             problems=problems.get(node.key, ()),
             warnings=warnings.get(node.key, ()),
         )
         for node in definition.nodes
     }
+
+
+def _jump(node: NodeSpec) -> str:
+    repeats = node.type == NodeKind.END and node.subtype in ("loop", "restart")
+    return _text(node.config.get("to_node")) or FIRST if repeats else ""
 
 
 def _text(value: Any) -> str:
@@ -256,11 +318,3 @@ def _kind(node: NodeSpec) -> str:
 def _icon(node: NodeSpec) -> str:
     plugin = registry.action(node.subtype) if node.type == "action" else None
     return plugin.icon if plugin else ICONS.get(node.type, "workflow")
-
-
-def kind_label(node: NodeSpec) -> str:
-    """What this kind of step is called, for steps without a name of their own."""
-    plugin = registry.action(node.subtype) if node.type == "action" else None
-    if plugin is not None:
-        return str(plugin.label)
-    return str(NodeKind(node.type).label) if node.type in NodeKind.values else _("Step")

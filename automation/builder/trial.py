@@ -12,8 +12,9 @@ from datetime import datetime, timedelta
 from typing import Any, Final, Literal
 
 from automation import subject_events
-from automation.action_specs import send_sms
+from automation.action_specs import create_followup, send_sms
 from automation.builder.people import Person, facts_of, policy_of
+from automation.builder.trial_followup import recorded
 from automation.runtime.event_waits import with_events
 from blacklist.queries import blocked_values
 from core.phones import mobile_or_none
@@ -156,6 +157,9 @@ class _Walker:
 
     def perform(self, position: Position, action: str, config: Mapping[str, Any]) -> ActionResult:
         """Write the message as the sending path would; what would keep it back is the line's code."""
+        if action == create_followup.SUBTYPE:
+            self.add("effect", position.node, **recorded(config, self.facts(position), self.at))
+            return ActionResult(status=ActionStatus.SUCCESS)
         if action != send_sms.SUBTYPE:
             self.add("effect", position.node, code="performed")
             return ActionResult(status=ActionStatus.SUCCESS)

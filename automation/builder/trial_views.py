@@ -17,13 +17,15 @@ from automation import checking, event_lines
 from automation.builder import queries
 from automation.builder.jumps import jumps
 from automation.builder.people import Person, chosen_person, find
-from automation.builder.steps import branch_label, kind_label
+from automation.builder.steps import branch_label
 from automation.builder.trial import Line, Trial, try_out
+from automation.naming import step_label
 from automation.publishing import load_definition
 from automation.states import EndReason
 from core import clock
 from core.errors import NotFound
 from engine.types import Definition, NodeSpec
+from targets.models import ActivityKind
 from workspaces.decorators import permission_required
 from workspaces.http import MemberRequest
 from workspaces.permissions import Perm
@@ -105,13 +107,16 @@ def _shown(definition: Definition, done: Trial) -> dict[str, Any]:
 
 
 def _row(line: Line, node: NodeSpec | None) -> Row:
-    title = (node.name or kind_label(node)) if node else ""
+    title = step_label(node) if node else ""
     words = _words(line.code)
     if line.kind == "branch" and node is not None and node.type != "goal":
         words = _("Takes the way “%(branch)s”") % {"branch": branch_label(node, line.code)}
         if line.data.get("fallback"):
             words = _("%(way)s, since the question cannot be answered for this person") % {"way": words}
-    kept_back = line.kind == "effect" and line.code not in ("sent", "performed")
+    if line.code == "recorded":
+        what = {"kind": ActivityKind(line.data["kind"]).label, "title": line.data["title"]}
+        words = _("Would be recorded for the owner: %(kind)s “%(title)s”, due") % what
+    kept_back = line.kind == "effect" and line.code not in ("sent", "performed", "recorded")
     return Row(
         line=line,
         title=title,

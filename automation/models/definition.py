@@ -82,6 +82,7 @@ class WorkflowVersion(WorkspaceModel):
     revision = models.PositiveIntegerField(default=0)  # grows with every saved change of a draft
     published_at = UTCDateTimeField(null=True)
     published_by = models.ForeignKey(USER, null=True, on_delete=models.PROTECT, related_name="+")
+    archived_at = UTCDateTimeField(null=True)  # put away; only once it is superseded
 
     objects: ClassVar[ScopedVersionManager[Self]] = ScopedVersionManager()
     unscoped: ClassVar[VersionManager[Self]] = VersionManager()

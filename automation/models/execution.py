@@ -97,7 +97,9 @@ class WorkflowExecution(UndeletableModel):
                 condition=Q(status=ExecutionStatus.WAITING) & ~Q(waiting_event=""),
                 name="execution_waits_for",
             ),
-            models.Index(fields=["campaign", "status"], name="execution_by_status"),
+            models.Index(  # who is in which state, also counted by step without reading the rows
+                fields=["campaign", "status", "workspace", "current_node"], name="execution_counted"
+            ),
             models.Index(  # the banner that names those who were given up
                 fields=["workspace", "completed_at"],
                 condition=Q(end_reason=EndReason.POISON),

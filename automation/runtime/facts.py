@@ -57,7 +57,8 @@ def lock_subject_contacts(workspace_id: int, subjects: Iterable[Subject], *, exc
     """Hold the contacts of these subjects until the transaction ends; a block of one of them waits.
 
     `exclusive`: so does whoever else is about to write to one of them, and then sees this message. What
-    counts messages of a number (`message_checks`) is true only so.
+    counts messages of a number (`message_checks`) is true only so, and whoever stops everything in the
+    workspace waits too: the policies read after this hold until the messages are written.
     """
     values = {value for subject in subjects for value in subject.contacts.values() if value}
-    lock_contacts(workspace_id, values, exclusive=exclusive)
+    lock_contacts(workspace_id, values, exclusive=exclusive, sends=exclusive)

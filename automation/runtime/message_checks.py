@@ -57,7 +57,7 @@ def ask(
     checked = [_wording(draft, channel) for draft in drafts]
     checked = _one_a_phone(checked, by_id)
     checked = _frequency(checked, by_id, channel, now)
-    return _in_hours(checked, done, now)
+    return in_hours(checked, done, now)
 
 
 def _skipped(draft: Draft, code: str, detail: str = "") -> Draft:
@@ -112,7 +112,8 @@ def _is_promotional(step: Step) -> bool:
     return config_of(step).message_kind == MessageKind.PROMOTIONAL
 
 
-def _in_hours(drafts: list[Draft], done: Reserved, now: datetime) -> list[Draft]:
+def in_hours(drafts: list[Draft], done: Reserved, now: datetime) -> list[Draft]:
+    """Without those whose line is closed at `now`: they wait for its opening. One query."""
     if not any(map(_leaves, drafts)):
         return drafts
     windows = LineWindows.load()

@@ -55,6 +55,10 @@ class RunPolicy:
         day = self.day(moment) - timedelta(days=days_before)
         return datetime(day.year, day.month, day.day, tzinfo=ZoneInfo(self.timezone))
 
+    def stops(self, status: str) -> bool:
+        """Whether people of this status leave the campaign."""
+        return bool(status) and status in self.stop_statuses
+
     def window(self) -> SendWindow | None:
         """The sending window; None is no restriction. Raises WindowError for one that was never valid."""
         return SendWindow.parse(self.send_window) if self.send_window is not None else None

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime
 from typing import Final, Protocol
 from uuid import UUID
 
@@ -24,7 +25,9 @@ from core import clock
 from core.tenancy import current_workspace_id
 from engine.graph import ActionNode
 from sms import rate
-from sms.queries import sends_by_default, usable_accounts
+from sms.models import ProviderAccount
+from sms.queries import chain_of, sends_by_default, usable_accounts
+from sms.sending import StepKey, attempts_of
 
 log = structlog.get_logger(__name__)
 PATIENCE_S: Final = 30.0  # a task waits this long in all; the next tick goes on
@@ -94,19 +97,39 @@ def _rates(workspace_id: int | None = None) -> dict[str, int]:
 def _by_account(ids: Sequence[int], token: UUID, rates: Mapping[str, int]) -> dict[str, list[int]]:
     """Those of `ids` that `token` holds, in their order, by the account they would leave by ("": none)."""
     held = WorkflowExecution.objects.filter(pk__in=ids, lock_token=token, status=ExecutionStatus.QUEUED)
-    rows = {
-        row[0]: row
-        for row in held.values_list("pk", "consumes_budget", "workflow_version_id", "current_node_id")
+    columns = ("pk", "consumes_budget", "workflow_version_id", "current_node_id", "cycle")
+    rows = {row[0]: row for row in held.values_list(*columns)}
+    wanted = {
+        pk: _wanted(version_id, node_id)
+        for pk, consumes, version_id, node_id, _cycle in rows.values()
+        if consumes
     }
+    free = [StepKey(pk, rows[pk][4], rows[pk][3]) for pk, account in wanted.items() if account not in rates]
+    standing_in = _stand_ins(free)
     default = next(iter(rates), "")
     groups: dict[str, list[int]] = {"": []}
-    for pk in ids:
-        if pk in rows:
-            _pk, consumes, version_id, node_id = rows[pk]
-            wanted = _wanted(version_id, node_id) if consumes else ""
-            account = "" if not consumes else wanted if wanted in rates else default
-            groups.setdefault(account, []).append(pk)
+    for pk in (pk for pk in ids if pk in rows):
+        account = "" if pk not in wanted else wanted[pk] if wanted[pk] in rates else default
+        groups.setdefault(standing_in.get(pk, account), []).append(pk)
     return {account: group for account, group in groups.items() if group}
+
+
+def _stand_ins(steps: Sequence[StepKey]) -> dict[int, str]:
+    """The account by execution, for those whose next attempt leaves by one that stands in: its pace counts,
+    not that of the one that surely has nothing. No query without such accounts, one with them."""
+    now = clock.now()
+    chain = [row for row in chain_of(usable_accounts(current_workspace_id())) if _is_open(row, now)]
+    if len(chain) < 2 or not steps:
+        return {}
+    found: dict[int, str] = {}
+    for key, past in attempts_of(steps).items():
+        chosen = min(chain, key=lambda row: past.tried.get(row.pk, 0))
+        found[key.execution_id] = str(chosen.pk)
+    return found
+
+
+def _is_open(row: ProviderAccount, now: datetime) -> bool:
+    return bool(row.sealed_credentials) and (row.paused_until is None or row.paused_until <= now)
 
 
 def _wanted(version_id: int, node_id: int) -> str:

@@ -35,6 +35,7 @@ from engine.windows import WindowError
 log = structlog.get_logger(__name__)
 TICK_SECONDS = 50.0
 CLAIM_BATCH = 1000
+CHUNKS_A_MESSAGE = 4
 
 
 @dataclass(slots=True)
@@ -199,8 +200,8 @@ def _claim(policy: RunPolicy, *, consuming: bool, limit: int, now: datetime) -> 
 
 
 def _dispatch(policy: RunPolicy, claimed: _Claim, report: TickReport) -> None:
-    """Hand the claim to the queue in chunks. A broker that is away gets its executions put back."""
-    size = settings.CHUNK_SIZE
+    """Hand the claim to the queue in pieces. A broker that is away gets its executions put back."""
+    size = message_size(len(claimed.ids))
     for start in range(0, len(claimed.ids), size):
         ids = claimed.ids[start : start + size]
         message = {"v": 1, "workspace": policy.workspace_id, "ids": ids, "token": str(claimed.token)}
@@ -214,3 +215,13 @@ def _dispatch(policy: RunPolicy, claimed: _Claim, report: TickReport) -> None:
             report.undispatched += len(ids)
         else:
             report.dispatched += len(ids)
+
+
+def message_size(claimed: int) -> int:
+    """How many executions of a claim of so many one queue message names.
+
+    A worker that has several chunks at hand does its writing while the provider is asked; where few are
+    due each chunk is a message, so that all workers have a share.
+    """
+    chunks = claimed // (2 * settings.CHUNK_SIZE)
+    return settings.CHUNK_SIZE * max(1, min(CHUNKS_A_MESSAGE, chunks))

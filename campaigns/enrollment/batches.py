@@ -71,15 +71,24 @@ def decide(batch: EnrollmentBatch, decisions: Decisions) -> EnrollmentBatch:
     return batch
 
 
-def save_plan(batch: EnrollmentBatch, plan: Plan) -> None:
-    """Replace the review by a fresh one; answers about people who are no conflict any more are dropped."""
+def save_plan(batch: EnrollmentBatch, plan: Plan) -> dict[Group, int]:
+    """Replace the review by a fresh one; answers about people who are no conflict any more are dropped.
+
+    Returns what changed meanwhile: how many people came into which group.
+    """
     decisions = decisions_of(batch)
+    changed = {
+        group: len(set(plan.ids(group)) - set(batch.plan.get(group, ())))
+        for group in Group
+        if group is not Group.READY
+    }
     conflicts = set(plan.ids(Group.CONFLICT))
     kept = {pk: word for pk, word in decisions.overrides.items() if pk in conflicts}
     stored = Decisions(default=decisions.default, overrides=kept).stored()
     _draft(batch.pk).update(
         plan=plan.stored(), counts=plan.counts(), decisions=stored, updated_at=clock.now()
     )
+    return {group: count for group, count in changed.items() if count}
 
 
 def discard(batch: EnrollmentBatch, *, user: User | None) -> None:
@@ -144,9 +153,15 @@ def finish(
 
 
 def fail(
-    batch_id: int, now: datetime, *, reason: str, held: int | None = None, not_since: datetime | None = None
+    batch_id: int,
+    now: datetime,
+    *,
+    reason: str,
+    held: int | None = None,
+    not_since: datetime | None = None,
+    user: User | None = None,
 ) -> bool:
-    """committing -> failed: its worker died or was stopped. What was added so far stays.
+    """committing -> failed: its worker died or was stopped (by `user`). What was added so far stays.
 
     `not_since`: only when the worker gave no sign of life since then.
     """
@@ -159,8 +174,18 @@ def fail(
         batch = EnrollmentBatch.objects.select_related("campaign").get(pk=batch_id)
         EnrollmentBatch.objects.filter(pk=batch_id).update(counts={**batch.counts, "error": reason})
         new = {"added": batch.counts.get("added", 0), "reason": reason}
-        audit.record(audit_events.ADDING_FAILED, entity=batch.campaign, new=new, user=None)
+        event = audit_events.ADDING_STOPPED if user else audit_events.ADDING_FAILED
+        audit.record(event, entity=batch.campaign, new=new, user=user)
     return True
+
+
+def stop(batch: EnrollmentBatch, *, user: User | None) -> None:
+    """committing -> failed by hand: its worker finds it gone at its next chunk. What was added stays.
+
+    Raises Refused when nobody is being added.
+    """
+    if not fail(batch.pk, clock.now(), reason="cancelled", user=user):
+        raise Refused(_("Nobody is being added any more."), code="batch_not_committing")
 
 
 def not_a_draft() -> Refused:

@@ -7,6 +7,7 @@ or waits, so nobody is left behind as `pending` in a running campaign or enters 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -33,6 +34,7 @@ log = structlog.get_logger(__name__)
 
 DIRECT: Final = 300  # so many people are added while their colleague waits; more by a task
 TASK: Final = "campaigns.commit_batch"
+CHANGED: Final = "changed_"  # in the counts: left out although the review said otherwise
 SKIPPED, UNDECIDED, SAME_TIME = "skipped", "undecided", "same_time"
 
 
@@ -48,17 +50,21 @@ class ConflictsUnresolved(Refused):
 
 @dataclass(slots=True)
 class Tally:
-    """What became of the selection so far. `left_out` keeps the ids, by reason."""
+    """What became of the selection so far. `left_out` keeps the ids, by reason; `expected` are those whom
+    the review promised to add, so that what changed since can be told."""
 
     selected: int
     to_add: int = 0
     done: int = 0
     added: int = 0
     left_out: dict[str, list[int]] = field(default_factory=dict)
+    expected: frozenset[int] = frozenset()
+    changed: Counter[str] = field(default_factory=Counter)
 
     def leave_out(self, reason: str, ids: Sequence[int]) -> None:
         if ids:
             self.left_out.setdefault(reason, []).extend(ids)
+            self.changed[reason] += sum(pk in self.expected for pk in ids)
 
     def counts(self) -> dict[str, Any]:
         left_out = {reason: len(ids) for reason, ids in self.left_out.items()}
@@ -68,6 +74,7 @@ class Tally:
             "done": self.done,
             "added": self.added,
             **left_out,
+            **{f"{CHANGED}{reason}": count for reason, count in self.changed.items() if count},
         }
 
 
@@ -116,7 +123,7 @@ def _to_add(batch: EnrollmentBatch) -> int:
     conflicts = plan.ids(Group.CONFLICT)
     undecided = decisions.undecided(conflicts)
     if undecided:
-        batches.save_plan(batch, plan)
+        changed = batches.save_plan(batch, plan)
         raise ConflictsUnresolved(
             ngettext(
                 "%(count)d person is in another campaign; decide about them first.",
@@ -125,6 +132,7 @@ def _to_add(batch: EnrollmentBatch) -> int:
             )
             % {"count": len(undecided)},
             count=len(undecided),
+            changed=changed,
         )
     return len(plan.ids(Group.READY)) + sum(decisions.answer(pk) == "add" for pk in conflicts)
 
@@ -153,12 +161,29 @@ def run_task(payload: dict[str, Any]) -> None:
 def _add_all(batch_id: int, held: int, user_id: int | None) -> None:
     batch = EnrollmentBatch.objects.select_related("campaign").get(pk=batch_id)
     decisions = batches.decisions_of(batch)
-    tally = Tally(selected=len(batch.subject_ids), to_add=int(batch.counts.get("to_add", 0)))
+    tally = Tally(
+        selected=len(batch.subject_ids),
+        to_add=int(batch.counts.get("to_add", 0)),
+        expected=_promised(batch, decisions),
+    )
     for part in chunks(batch.subject_ids):
         _add_chunk(batch, part, decisions, tally, held, user_id)
         failpoint("enrol_chunk")
     if not batches.finish(batch, held, counts=tally.counts(), plan=tally.left_out, user_id=user_id):
         raise BatchTaken
+
+
+def _promised(batch: EnrollmentBatch, decisions: Decisions) -> frozenset[int]:
+    """Those whom the review said would be added; nobody when there was none."""
+    if batch.job_id is not None:
+        return frozenset()
+    others = {
+        pk
+        for group, ids in batch.plan.items()
+        for pk in ids
+        if group != Group.CONFLICT or decisions.answer(pk) != "add"
+    }
+    return frozenset(batch.subject_ids) - others
 
 
 def _add_chunk(

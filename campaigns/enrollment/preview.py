@@ -31,9 +31,13 @@ class Elsewhere:
     next_at: datetime | None
     in_line: bool  # due already; a past time tells nothing
     blocks: bool  # only list campaigns need a decision
+    execution_id: int = 0
+    revision: int = 0
 
     def as_json(self) -> dict[str, Any]:
         return {
+            "id": self.execution_id,
+            "revision": self.revision,
             "campaign": {"id": self.campaign_id, "name": self.campaign},
             "workflow": self.workflow,
             "step": self.step,
@@ -96,6 +100,8 @@ def elsewhere_of(ids: Sequence[int], campaign_id: int | None = None) -> dict[int
 def _elsewhere(execution: WorkflowExecution, now: datetime) -> Elsewhere:
     node, due = execution.current_node, execution.next_run_at
     return Elsewhere(
+        execution_id=execution.pk,
+        revision=execution.revision,
         campaign_id=execution.campaign_id,
         campaign=execution.campaign.name,
         workflow=execution.workflow.name,

@@ -33,6 +33,8 @@ FAILURES: Final[dict[str, str | Promise]] = {
     "campaign_over": _("The campaign ended while people were being added."),
     "intake_closed": _("The campaign was closed to new people meanwhile."),
     "stale": _("The background work stopped without an answer."),
+    "cancelled": _("A colleague stopped the adding."),
+    "right_gone": _("Whoever asked for it may not do this any more."),
     "stopped": _("An error stopped the background work."),
 }
 
@@ -56,6 +58,7 @@ class Review:
     undecided: int
     to_add: int
     failure: str | Promise
+    changed: list[GroupCount]  # left out although the review had said otherwise
 
     @property
     def may_commit(self) -> bool:
@@ -63,7 +66,8 @@ class Review:
 
 
 def review_of(batch: EnrollmentBatch, *, group: str = "") -> Review:
-    """The listed group is `group`, else the conflicts without an answer, else the first with people."""
+    """The listed group is `group`, else the conflicts (also when all are answered: the list must not jump
+    away under the last answer), else the first with people."""
     in_review = batch.status in (BatchStatus.DRAFT, BatchStatus.DISCARDED)
     counts = _review_counts(batch) if in_review else _outcome_counts(batch)
     groups = [
@@ -73,7 +77,7 @@ def review_of(batch: EnrollmentBatch, *, group: str = "") -> Review:
         for key, count in counts.items()
     ]
     undecided = len(batches.undecided_of(batch)) if in_review else 0
-    shown = _shown(group, counts, undecided)
+    shown = _shown(group, counts)
     return Review(
         groups=groups,
         group=shown,
@@ -82,7 +86,17 @@ def review_of(batch: EnrollmentBatch, *, group: str = "") -> Review:
         undecided=undecided,
         to_add=_to_add(batch) if in_review else int(batch.counts.get("added", 0)),
         failure=FAILURES.get(str(batch.counts.get("error", "")), ""),
+        changed=_changed(batch),
     )
+
+
+def _changed(batch: EnrollmentBatch) -> list[GroupCount]:
+    found = {key: int(batch.counts.get(f"{committer.CHANGED}{key}", 0)) for key in GROUP_LABELS}
+    return [
+        GroupCount(key=key, label=GROUP_LABELS[key], count=count, tone="warn")
+        for key, count in found.items()
+        if count
+    ]
 
 
 def _review_counts(batch: EnrollmentBatch) -> dict[str, int]:
@@ -95,10 +109,10 @@ def _outcome_counts(batch: EnrollmentBatch) -> dict[str, int]:
     return {key: len(batch.plan[key]) for key in GROUP_LABELS if batch.plan.get(key)}
 
 
-def _shown(group: str, counts: dict[str, int], undecided: int) -> str:
+def _shown(group: str, counts: dict[str, int]) -> str:
     if group in counts:
         return group
-    if undecided:
+    if counts.get(Group.CONFLICT):
         return Group.CONFLICT
     return next((key for key, count in counts.items() if count), "")
 

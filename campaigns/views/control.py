@@ -7,13 +7,14 @@ from typing import Final
 
 from django.contrib import messages
 from django.http import HttpResponse, JsonResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_POST
+from django.views.decorators.http import require_POST, require_safe
 
-from campaigns import actions
+from campaigns import actions, queries
 from campaigns.models import Campaign, CampaignStatus
+from campaigns.settling import progress as settling_progress
 from core.dates import format_number
 from core.errors import Refused
 from workspaces.decorators import permission_required
@@ -87,6 +88,18 @@ def cancel(request: MemberRequest, pk: int) -> HttpResponse:
     page = redirect("campaigns:detail", pk)
     page[CANCEL_HEADER] = outcome.code
     return page
+
+
+@require_safe
+@permission_required(Perm.CAMPAIGNS_VIEW)
+def settling(request: MemberRequest, pk: int) -> HttpResponse:
+    """The fragment that tells how many people still follow a start or an end; it asks until all have."""
+    campaign = queries.campaign_for(pk)
+    left = settling_progress(campaign)
+    response = render(request, "campaigns/_settling.html", {"campaign": campaign, "settles": left})
+    if left is None:
+        response["HX-Refresh"] = "true"
+    return response
 
 
 def _move(request: MemberRequest, pk: int, action: Callable[[], Campaign]) -> HttpResponse:

@@ -9,6 +9,7 @@ from django.contrib import messages
 from django.http import HttpResponse, JsonResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -16,10 +17,12 @@ from campaigns import queries
 from campaigns.enrollment import batches, committer, decisions, preview, selection
 from campaigns.enrollment.decisions import Decisions
 from campaigns.enrollment.planner import Group
-from campaigns.enrollment.review import Review, review_of
+from campaigns.enrollment.review import GROUP_LABELS, Review, review_of
 from campaigns.models import BatchStatus, Campaign, EnrollmentBatch
 from campaigns.views.gate import automation_page
+from campaigns.views.large import source_of
 from core.announce import refusal
+from core.dates import format_number
 from core.errors import DomainError, Invalid, NotFound
 from core.pagination import paginate
 from targets.filters import TargetFilter
@@ -63,6 +66,8 @@ def review(request: MemberRequest, pk: int) -> HttpResponse:
         ids = _chosen(request.POST, visibility)
         batch = batches.create(campaign, ids, user=request.user)
     except DomainError as exc:
+        if exc.code == selection.TOO_LARGE and request.POST.get("source") in SOURCES:
+            return redirect(f"{reverse('campaigns:enrol-large', args=[pk])}?{_kept(request.POST)}")
         return _choose_page(request, campaign, request.POST, why=str(exc), status=exc.status)
     return redirect("campaigns:batch", batch.pk)
 
@@ -74,13 +79,6 @@ def batch_page(request: MemberRequest, pk: int) -> HttpResponse:
     """Step two and what follows it, by the state of the selection."""
     batch = _batch(request, pk)
     return render(request, "campaigns/batch.html", _batch_context(request, batch))
-
-
-@require_safe
-@permission_required(Perm.CAMPAIGNS_MANAGE, json=True)
-def batch_json(request: MemberRequest, pk: int) -> HttpResponse:
-    """The selection as JSON: its state, counts, groups and decisions."""
-    return JsonResponse(_as_json(_batch(request, pk)))
 
 
 @require_safe
@@ -125,6 +123,7 @@ def commit(request: MemberRequest, pk: int) -> HttpResponse:
         if wants_json(request):
             raise
         messages.error(request, str(exc))
+        _tell_changes(request, exc)
         group = Group.CONFLICT if isinstance(exc, committer.ConflictsUnresolved) else ""
         return redirect(_back(request, batch, group=str(group)))
     if wants_json(request):
@@ -149,6 +148,18 @@ def discard(request: MemberRequest, pk: int) -> HttpResponse:
     return redirect("campaigns:detail", batch.campaign_id)
 
 
+@require_POST
+@permission_required(Perm.CAMPAIGNS_MANAGE)
+def stop_adding(request: MemberRequest, pk: int) -> HttpResponse:
+    """Safe at any time: the chunk at hand is undone, what was added before stays."""
+    batch = _batch(request, pk)
+    try:
+        batches.stop(batch, user=request.user)
+    except DomainError as exc:
+        messages.error(request, str(exc))
+    return redirect("campaigns:batch", pk)
+
+
 @require_safe
 @permission_required(Perm.CAMPAIGNS_MANAGE)
 def person(request: MemberRequest, pk: int, subject_id: int) -> HttpResponse:
@@ -161,15 +172,19 @@ def person(request: MemberRequest, pk: int, subject_id: int) -> HttpResponse:
     return render(request, "campaigns/_person.html", {"target": target, "walks": walks})
 
 
-@require_safe
-@permission_required(Perm.CAMPAIGNS_VIEW, json=True)
-def executions(request: MemberRequest, subject_id: int) -> HttpResponse:
-    """The live walks of one person, as JSON."""
-    target = Visibility(request.membership).people().filter(pk=subject_id).first()
-    if target is None:
-        return JsonResponse({"error": _("There is no such person."), "code": "not_found"}, status=404)
-    walks = preview.elsewhere_of([subject_id]).get(subject_id, [])
-    return JsonResponse({"executions": [walk.as_json() for walk in walks]})
+def _tell_changes(request: MemberRequest, error: DomainError) -> None:
+    """What changed between the review and the button: how many people came into which group."""
+    for group, count in error.fields.get("changed", {}).items():
+        number = format_number(count, get_language() or "fa")
+        text = _("Changed since your review: %(group)s: %(n)s more.")
+        messages.warning(request, text % {"group": GROUP_LABELS[group], "n": number})
+
+
+def _kept(data: QueryDict) -> str:
+    """What was chosen, as the address of the next page holds it."""
+    kept = data.copy()
+    kept.pop("csrfmiddlewaretoken", None)
+    return kept.urlencode()
 
 
 def _batch(request: MemberRequest, pk: int) -> EnrollmentBatch:
@@ -181,17 +196,8 @@ def _batch(request: MemberRequest, pk: int) -> EnrollmentBatch:
 
 
 def _chosen(data: QueryDict, visibility: Visibility) -> list[int]:
-    source = data.get("source", "")
-    if source == "list":
-        wanted = data.get("list", "")
-        if not wanted.isdecimal():
-            raise Invalid(_("Choose a list."), code="list_missing")
-        return selection.on_list(int(wanted), visibility)
-    if source == "filter":
-        return selection.matching(TargetFilter(data.dict()), visibility)
-    if source == "everybody":
-        return selection.everybody(visibility)
-    return selection.named(_ids(data.getlist("ids")), visibility)
+    source = source_of(data)
+    return source.ids(visibility) if source else selection.named(_ids(data.getlist("ids")), visibility)
 
 
 def _ids(raw: Any) -> list[int]:

@@ -10,7 +10,7 @@ from django.http import HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import render
 from django.utils.translation import gettext as _
 
-from automation.workspace_settings import is_enabled
+from automation.workspace_settings import on_for
 from workspaces.http import MemberRequest, wants_json
 from workspaces.permissions import Perm, has_perm
 
@@ -26,7 +26,7 @@ def automation_page(view: View[P]) -> View[P]:
 
     @wraps(view)
     def gated(request: MemberRequest, /, *args: P.args, **kwargs: P.kwargs) -> HttpResponseBase:
-        return view(request, *args, **kwargs) if is_enabled(request.workspace.pk) else _closed(request)
+        return view(request, *args, **kwargs) if on_for(request) else _closed(request)
 
     return gated
 

@@ -15,8 +15,9 @@ from automation.models import WorkflowExecution
 from automation.panels import step_name
 from campaigns import dashboard, health, history, hours, queries
 from campaigns.confirmations import questions
-from campaigns.forms import LogFilter, PeopleFilter, StatusFilter, selected
+from campaigns.forms import LogFilter, StatusFilter, selected
 from campaigns.models import Campaign, CampaignStatus
+from campaigns.people import PeopleFilter
 from campaigns.policy import policy_of
 from campaigns.views.gate import automation_page
 from core import clock
@@ -61,7 +62,14 @@ def campaign_list(request: MemberRequest) -> HttpResponse:
 @automation_page
 def health_banner(request: MemberRequest) -> HttpResponse:
     """The fragment over the campaign pages; it asks for itself every half minute."""
-    return render(request, "campaigns/_health.html", {"health": health.banners(clock.now())})
+    found = health.banners(clock.now())
+    return render(request, "campaigns/_health.html", _not_said_twice(found, request.GET.get("told", "")))
+
+
+def _not_said_twice(found: list[health.Banner], told: str) -> dict[str, Any]:
+    """The banners without the one whose title the page says already (`told`)."""
+    left = [banner for banner in found if str(banner.title) != told]
+    return {"health": left, "told": told if len(left) < len(found) else ""}
 
 
 @require_safe
@@ -74,7 +82,7 @@ def detail(request: MemberRequest, pk: int) -> HttpResponse:
     context |= {
         "tabs": tabs(campaign, "detail"),
         "can": rights(request),
-        "health": health.banners(clock.now()),
+        **_not_said_twice(health.banners(clock.now()), board.state.title),
         "ask": questions(campaign, board.people) if _manages(request) else {},
         "week": hours.week(context["policy"].send_window),
     }
@@ -100,12 +108,8 @@ def people(request: MemberRequest, pk: int) -> HttpResponse:
     """The campaign's walks, newest first."""
     campaign = queries.campaign_for(pk)
     visibility = Visibility(request.membership)
-    form = PeopleFilter(request.GET)
-    status = selected(form, "status", request.GET)
-    rows = dashboard.seen_executions(campaign, visibility)
-    if status:
-        rows = rows.filter(status=status)
-    page = paginate(request, rows.select_related("current_node").order_by("-pk"))
+    form = PeopleFilter(request.GET, campaign=campaign)
+    page = paginate(request, form.rows(visibility).select_related("current_node").order_by("-pk"))
     found = subjects_for(campaign.workspace_id, [row.subject_id for row in page])
     context = {
         "campaign": campaign,
@@ -114,8 +118,8 @@ def people(request: MemberRequest, pk: int) -> HttpResponse:
             (row, found.get(row.subject_id), step_name(row.current_node), _offered(campaign, row))
             for row in page
         ],
-        "status": status,
         "form": form,
+        "chosen": form.chosen(),
         "now": clock.now(),
         "tabs": tabs(campaign, "people"),
         "can": rights(request),
@@ -182,7 +186,7 @@ def _status_tabs(current: str) -> list[dict[str, Any]]:
 
 def _live_context(request: MemberRequest, campaign: Campaign) -> dict[str, Any]:
     policy = policy_of(campaign)
-    board = dashboard.dashboard(campaign, policy, Visibility(request.membership), clock.now())
+    board = dashboard.dashboard(campaign, policy, request.membership, clock.now())
     return {
         "campaign": campaign,
         "policy": policy,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.http import HttpResponse, HttpResponseBase, JsonResponse
@@ -18,9 +19,9 @@ from automation import control
 from automation.control import Outcome
 from automation.control_moves import TEXTS, Operation, Reason
 from automation.models import WorkflowExecution
-from automation.states import ExecutionStatus
-from campaigns import dashboard, queries
-from campaigns.models import Campaign
+from campaigns import changing, dashboard, queries
+from campaigns.models import Campaign, CampaignJob
+from campaigns.people import PeopleFilter
 from core.dates import format_number
 from core.errors import Invalid, NotFound, Refused
 from targets.queries import Visibility, subjects_for
@@ -70,6 +71,8 @@ def selection(request: MemberRequest, pk: int) -> HttpResponse:
     campaign = queries.campaign_for(pk)
     body = _json(request)
     operation = _operation(str(body.get("operation") or request.POST.get("operation", "")))
+    if not body and (job := _in_background(request, campaign, operation)) is not None:
+        return redirect("campaigns:job", job.pk)
     ids = _json_ids(body) if body else _ticked(request, campaign)
     seen = set(_seen(request, campaign).filter(pk__in=ids).values_list("pk", flat=True))
     try:
@@ -107,17 +110,28 @@ def _operation(word: str) -> Operation:
     return Operation(word)
 
 
+def _in_background(request: MemberRequest, campaign: Campaign, operation: Operation) -> CampaignJob | None:
+    """The work on everybody under the filter, when they are too many to wait for."""
+    if request.POST.get("scope") != "all":
+        return None
+    shown = PeopleFilter(request.POST, campaign=campaign)
+    visibility = Visibility(request.membership)
+    if not shown.is_valid() or shown.rows(visibility)[: changing.AT_ONCE + 1].count() <= changing.AT_ONCE:
+        return None
+    return changing.change_all(campaign, shown, operation, visibility, user=request.user)
+
+
 def _ticked(request: MemberRequest, campaign: Campaign) -> list[int]:
     """The ticked ones, or everybody the list shows under its filter."""
     if request.POST.get("scope") != "all":
         return [
             int(word) for word in request.POST.getlist("execution") if word.isdecimal() and len(word) < 19
         ]
-    rows = _seen(request, campaign)
-    status = request.POST.get("status", "")
-    if status in ExecutionStatus.values:
-        rows = rows.filter(status=status)
-    return list(rows.order_by("pk").values_list("pk", flat=True)[: control.MAX_SELECTION + 1])
+    shown = PeopleFilter(request.POST, campaign=campaign)
+    if not shown.is_valid():  # a condition left out would take more people than the list showed
+        return []
+    rows = shown.rows(Visibility(request.membership))
+    return list(rows.order_by("pk").values_list("pk", flat=True)[: changing.AT_ONCE])
 
 
 def _json(request: MemberRequest) -> Mapping[str, Any]:
@@ -192,10 +206,9 @@ def _refused(request: MemberRequest, campaign_id: int, error: Refused) -> HttpRe
 def _back(request: MemberRequest, campaign_id: int) -> str:
     """The list of people as it was left: its filter and its page."""
     address = reverse("campaigns:people", args=[campaign_id])
-    status, page = request.POST.get("status", ""), request.POST.get("page", "")
-    query = [f"status={status}"] if status in ExecutionStatus.values else []
-    query += [f"page={page}"] if page.isdecimal() and len(page) < 9 else []
-    return f"{address}?{'&'.join(query)}" if query else address
+    kept = {name: request.POST.get(name, "") for name in (*PeopleFilter.base_fields, "page")}
+    query = urlencode({name: word for name, word in kept.items() if word})
+    return f"{address}?{query}" if query else address
 
 
 pause = single(Operation.PAUSE)

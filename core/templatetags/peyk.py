@@ -12,6 +12,7 @@ from typing import Any
 from django import forms, template
 from django.core.paginator import Page
 from django.forms.boundfield import BoundField
+from django.forms.utils import ErrorList
 from django.template.loader_tags import BLOCK_CONTEXT_KEY
 from django.templatetags.static import static
 from django.utils import timezone
@@ -42,7 +43,14 @@ STATUS_TONES = {
 }
 _TONE_OF = {word: tone for tone, words in STATUS_TONES.items() for word in words.split()}
 # Icons that point along the line of reading are mirrored in Persian.
-MIRRORED = frozenset({"chevron", "back", "sign-out", "send", "lists", "campaign", "external", "start"})
+MIRRORED = frozenset(
+    {"chevron", "back", "sign-out", "send", "lists", "campaign", "external", "start", "help"}
+)
+# Django's messages that hold a limit.
+_NUMBERED = frozenset(
+    {"max_length", "min_length", "max_value", "min_value", "max_digits", "max_decimal_places",
+     "max_whole_digits", "step_size", "password_too_short"}
+)  # fmt: skip
 MINUTE, HOUR, DAY = 60, 3600, 86400
 WEEK = 7 * DAY
 
@@ -247,6 +255,26 @@ def field_kind(field: BoundField) -> str:
     if field.is_hidden:
         return "hidden"
     return next((kind for cls, kind in _KINDS if isinstance(field.field.widget, cls)), "input")
+
+
+@register.filter
+def error_texts(errors: Any) -> list[str]:
+    """The messages of a form's or field's errors, their limits in the reader's digits.
+
+    Django writes the numbers of its own messages in Latin digits; those name nothing that a person typed.
+    """
+    texts: list[str] = []
+    for error in errors.as_data() if isinstance(errors, ErrorList) else ():
+        for text in error.messages:
+            own = error.code in _NUMBERED and _language() == "fa"
+            texts.append(to_persian_digits(text) if own else text)
+    return texts or [str(error) for error in errors]
+
+
+@register.filter
+def filters_set(form: forms.Form) -> int:
+    """How many fields of a filter form hold something."""
+    return sum(field.value() not in (None, "", [], False) for field in form) if form.is_bound else 0
 
 
 @register.simple_tag

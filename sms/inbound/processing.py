@@ -22,6 +22,7 @@ from sms.inbound.hooks import Inbound, Subject
 from sms.inbound.preferences import preferences_of, words_of
 from sms.inbound.words import Meaning, Words, word_key
 from sms.models import InboundEffect, InboundOutcome, InboundPending, InboundSettings, InboundSms
+from workspaces import audit
 
 log = structlog.get_logger(__name__)
 
@@ -114,8 +115,11 @@ def _opt_in(row: InboundSms) -> InboundEffect:
     )
     if removed:
         return InboundEffect.OPTED_IN
-    blocked = is_blocked(row.workspace_id, Channel.SMS, row.number)
-    return InboundEffect.OPT_IN_REFUSED if blocked else InboundEffect.OPT_IN_IDLE
+    if not is_blocked(row.workspace_id, Channel.SMS, row.number):
+        return InboundEffect.OPT_IN_IDLE
+    # Somebody else decided; they are told that the person asks (the start page says so too).
+    audit.record("sms.asked_back", entity=row, new={"inbound": row.pk}, user=None)
+    return InboundEffect.OPT_IN_REFUSED
 
 
 def _subject(row: InboundSms) -> Subject | None:

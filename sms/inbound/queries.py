@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from django.db.models import QuerySet
 
+from blacklist.queries import blocked_values
 from core.phones import PhoneError, parse_phone
+from core.tenancy import current_workspace_id
 from core.text import to_latin_digits
 from sms.inbound.hooks import Subject
-from sms.models import InboundEffect, InboundSms
+from sms.models import InboundEffect, InboundOutcome, InboundSms
 
 WAITING = "waiting"
+MOST_ASKING = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,10 @@ class InboundFilter:
     @property
     def narrows(self) -> bool:
         return any((self.effect, self.since, self.until, self.number, self.text))
+
+    def as_dict(self) -> dict[str, str]:
+        """What narrows, for the audit log of a download."""
+        return {name: str(value) for name, value in asdict(self).items() if value}
 
 
 def messages(chosen: InboundFilter) -> QuerySet[InboundSms]:
@@ -75,3 +82,16 @@ def by_ids(ids: Iterable[int]) -> dict[int, InboundSms]:
     if not wanted:
         return {}
     return {row.pk: row for row in InboundSms.objects.select_related("outcome").filter(pk__in=wanted)}
+
+
+def asked_back(since: datetime) -> list[str]:
+    """Numbers that asked for messages again from `since` on and are still blocked by somebody else.
+
+    At most `MOST_ASKING`. Two queries.
+    """
+    asked = InboundOutcome.objects.filter(effect=InboundEffect.OPT_IN_REFUSED, created_at__gte=since)
+    numbers = list(
+        dict.fromkeys(asked.order_by("-id").values_list("inbound__number", flat=True)[:MOST_ASKING])
+    )
+    blocked = blocked_values(current_workspace_id(), "sms", numbers) if numbers else set()
+    return [number for number in numbers if number in blocked]

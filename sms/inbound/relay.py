@@ -15,7 +15,7 @@ from core.tenancy import workspace_scope
 from sms.inbound.preferences import names_of, preferences_of
 from sms.inbound.reading import Malformed, read_fields, read_message
 from sms.inbound.storing import store
-from sms.webhooks import MAX_BODY_BYTES, answer, past_limit, workspace_of
+from sms.webhooks import MAX_BODY_BYTES, answer, is_packed, past_limit, workspace_of
 
 log = structlog.get_logger(__name__)
 
@@ -38,6 +38,8 @@ def take(request: HttpRequest, token: str) -> HttpResponse:
     if past_limit(f"sms-inbound:{workspace_id}", MESSAGES_PER_MINUTE):
         log.warning("inbound_refused", workspace_id=workspace_id, reason="too_many")
         return answer(429, b'{"error":"too_many_requests"}', retry_after=60)
+    if is_packed(request):
+        return answer(400, b'{"error":"malformed"}')
     body = request.read(MAX_BODY_BYTES + 1) if request.method == "POST" else b""
     query = request.META.get("QUERY_STRING", "").encode("latin-1", "replace")
     if len(body) > MAX_BODY_BYTES or len(query) > MAX_BODY_BYTES:

@@ -10,26 +10,24 @@ from __future__ import annotations
 
 import hashlib
 from datetime import datetime, timedelta
-from uuid import UUID
 
 import structlog
-from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from core import clock
 from core.bulk import insert_rows
+from core.locks import lock_contacts
 from core.phones import mobile_or_none
 from core.queue import enqueue
 from core.text import normalize_text
-from sms import breaker, queries, rate, switch
+from sms import breaker, single, switch
 from sms.channel import Account, Channel
 from sms.inbound.hooks import Subject
-from sms.lines import NOT_APPROVED, MessageKind, choose
+from sms.lines import MessageKind, choose
 from sms.models import InboundSms, SmsLog, SmsStatus
 from sms.parts import count_parts
-from sms.sending import THROTTLE_PAUSE
-from sms.single import store_result
-from sms.types import Outcome, SendResult
+from sms.types import SendResult
+from workspaces.queries import sending_is_stopped
 
 log = structlog.get_logger(__name__)
 
@@ -74,7 +72,7 @@ def _row(inbound: InboundSms, text: str, subject: Subject | None) -> dict[str, o
         "subject_type": subject.subject_type if subject else "",
         "subject_id": subject.subject_id if subject else None,
         "partition_key": f"{PRODUCER}:{inbound.pk}",
-        "row_key": f"{recipient}:sms",
+        "row_key": f"{recipient}_sms",
         "content_hash": hashlib.sha256(content).hexdigest(),
         "status": SmsStatus.QUEUED,
         "phone_number": inbound.number,
@@ -108,11 +106,12 @@ def send_due(now: datetime) -> int:
         return 0
     if not switch.is_on(rows[0].workspace_id):
         return 0
-    channel = Channel.load(rows[0].workspace_id)
-    return sum(_send(row, channel, now) for row in rows)
+    return sum(_send(row) for row in single.in_time(rows))
 
 
-def _send(row: SmsLog, channel: Channel, now: datetime) -> bool:
+def _send(row: SmsLog) -> bool:
+    """Everything is asked at this moment: the calls before may have taken minutes, and closed an account."""
+    now, channel = clock.now(), Channel.load(row.workspace_id)
     account = _account(channel, row.sender_number, now)
     if account is None or not account.is_open(now):
         closed_until = account.paused_until if account else None
@@ -120,25 +119,12 @@ def _send(row: SmsLog, channel: Channel, now: datetime) -> bool:
     if account.half_open and not breaker.take_trial(account.id, now):
         return _put_off(row, now + LOOK_AGAIN)
     sender = _sender(account, row.sender_number)
-    if not _permitted(account.id) or not _claim(row, account, sender, now):
+    if not single.permitted(account.id) or not _claim(row, account, sender, now):
         if account.half_open:
             breaker.release_trials([account.id], now)
         return _put_off(row, now + LOOK_AGAIN)
-    _record(row, account, _offer(row, account, sender))
+    _record(row, account, single.offer(account, row, sender))
     return True
-
-
-def _offer(row: SmsLog, account: Account, sender: str) -> SendResult:
-    sms = account.outbound(
-        to=row.phone_number, text=row.final_message, sender=sender, reference=row.idempotency_key
-    )
-    if sms is None:
-        return SendResult(outcome=Outcome.REFUSED, code=NOT_APPROVED)
-    try:
-        return account.gateway.send(sms, deadline_s=float(settings.HTTP_BUDGET_SECONDS))
-    except Exception:  # a mistake of ours after the request began: it may have gone out
-        log.exception("gateway_raised", log_id=row.pk)
-        return SendResult(outcome=Outcome.IN_DOUBT, code="internal_error")
 
 
 def _account(channel: Channel, line: str, now: datetime) -> Account | None:
@@ -162,16 +148,13 @@ def _sender(account: Account, line: str) -> str:
     return chosen.number if chosen else account.default_line
 
 
-def _permitted(account_id: UUID) -> bool:
-    limit = next((row.rate_per_second for row in queries.usable_accounts(queries.current_workspace())
-                  if row.pk == account_id), 0)  # fmt: skip
-    return not limit or rate.take(str(account_id), rate=limit, wanted=1, patience=0.0) is not None
-
-
 def _claim(row: SmsLog, account: Account, sender: str, now: datetime) -> bool:
     """queued -> sending. False: somebody else has it, or another message to the number is on its way."""
     try:
         with transaction.atomic():
+            lock_contacts(row.workspace_id, [], exclusive=False, sends=True)
+            if sending_is_stopped(row.workspace_id):
+                return False
             claimed = SmsLog.objects.filter(pk=row.pk, status=SmsStatus.QUEUED).update(
                 status=SmsStatus.SENDING,
                 sender_number=sender[:20],
@@ -194,18 +177,5 @@ def _put_off(row: SmsLog, until: datetime) -> bool:
 def _record(row: SmsLog, account: Account, result: SendResult) -> None:
     now = clock.now()
     with transaction.atomic():
-        store_result(row, result, now, still=[SmsStatus.SENDING, SmsStatus.UNKNOWN])
-        _judge(account, result, now)
-
-
-def _judge(account: Account, result: SendResult, now: datetime) -> None:
-    """What the answer says of the account."""
-    if result.outcome in (Outcome.UNAVAILABLE, Outcome.THROTTLED):
-        pause = account.backoff if result.outcome is Outcome.UNAVAILABLE else THROTTLE_PAUSE
-        breaker.close(account.id, until=now + pause, reason=result.code, now=now)
-    elif not account.half_open:
-        return
-    elif result.outcome in (Outcome.ACCEPTED, Outcome.REFUSED) and result.code != NOT_APPROVED:
-        breaker.reopen(account.id, now)
-    else:
-        breaker.release_trials([account.id], now)
+        single.store_result(row, result, now, still=[SmsStatus.SENDING, SmsStatus.UNKNOWN])
+        single.judge(account, result, now)

@@ -46,9 +46,10 @@ def due_replies(now: datetime) -> QuerySet[SmsLog]:
 
 
 def abandoned(now: datetime) -> QuerySet[SmsLog]:
-    """Answers and tests whose worker died while it called the provider; walks have a reaper of their own."""
-    alone = SmsLog.unscoped.filter(campaign_id__isnull=True, execution_id__isnull=True)
-    return alone.filter(status=SmsStatus.SENDING, request_at__lt=now - ABANDONED_AFTER)
+    """Answers, tests and retries by hand whose worker died while it called the provider; what a walk claimed
+    has a token, and a reaper of its own."""
+    alone = SmsLog.unscoped.filter(status=SmsStatus.SENDING, claim_token__isnull=True)
+    return alone.filter(request_at__lt=now - ABANDONED_AFTER)
 
 
 def _replies() -> QuerySet[SmsLog]:

@@ -16,6 +16,8 @@ from urllib.parse import quote, urlencode, urlsplit
 from django.utils.translation import gettext_lazy as _
 
 from sms.providers.codes import CodeTable, Meaning, http_code, meaning_of
+from sms.providers.generic_questions import DELIVERY_WORDS, read_credit, read_delivery
+from sms.providers.generic_reading import PLACEHOLDER, InexactNumber, at, document_of, possible_keys
 from sms.providers.http import CallFault, Channel, Reply
 from sms.providers.masking import masked
 from sms.providers.melipayamak_slots import body_of, secrets_of
@@ -25,7 +27,7 @@ SEALED: Final = ("fields", "headers")  # parts of a description that people writ
 METHODS: Final = ("post_form", "post_json", "get")
 MESSAGE_WORDS: Final = frozenset({"to", "to98", "to_plus", "text", "sender", "reference"})
 SECRET_WORDS: Final = frozenset({"username", "password"})
-PLACEHOLDER: Final = re.compile(r"\{([a-z_0-9]{1,20})\}")
+QUESTION_S: Final = 10.0
 # What the customer may say of a code of the provider, and under which word it is stored.
 MAPPED: Final[Mapping[str, Outcome]] = {
     "refused": Outcome.REFUSED,
@@ -61,6 +63,9 @@ class GenericConfig:
 
     A message is accepted when the answer has `success_value` at `success_path`; without that rule, when it
     has an id at `id_path`. One of the two is needed. Paths are names and places joined by dots.
+
+    `delivery_url` (with `{id}` in it) and `credit_url` can be asked by GET with the same headers; they lie at
+    the origin of `url`.
     """
 
     url: str
@@ -72,6 +77,11 @@ class GenericConfig:
     id_path: str = ""
     code_path: str = ""
     codes: Mapping[str, str] = field(default_factory=dict)
+    delivery_url: str = ""
+    delivery_path: str = ""
+    delivery_words: Mapping[str, str] = field(default_factory=dict)
+    credit_url: str = ""
+    credit_path: str = ""
     username: str = field(default="", repr=False)
     password: str = field(default="", repr=False)
     sender: str = ""
@@ -85,9 +95,17 @@ class GenericConfig:
             or not set(self.codes.values()) <= set(MAPPED)
             or any(not header_allowed(name) for name in self.headers)
             or any(set(PLACEHOLDER.findall(value)) - SECRET_WORDS for value in self.headers.values())
+            or any(one and origin(one) != origin(self.url) for one in (self.delivery_url, self.credit_url))
+            or not set(self.delivery_words.values()) <= DELIVERY_WORDS
         )
         if wrong:
             raise ValueError("the description of the provider is incomplete")
+
+
+def origin(url: str) -> str:
+    """Where `url` leads, without its path: two addresses of one provider have the same."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}".lower()
 
 
 def header_allowed(name: str) -> bool:
@@ -96,7 +114,7 @@ def header_allowed(name: str) -> bool:
 
 
 class GenericGateway:
-    """See `SmsGateway`. Knows no delivery reports but those the provider posts, no credit and no lines."""
+    """See `SmsGateway`. Deliveries and credit are asked for where the description says how; no lines."""
 
     key = "generic"
 
@@ -104,12 +122,14 @@ class GenericGateway:
         parts = urlsplit(config.url)
         self._config = config
         self._channel = Channel(f"{parts.scheme}://{parts.netloc}", public_only=config.public_only)
-        own = {
+        self._own = {
             "username": quote(config.username, safe="", errors="replace"),
             "password": quote(config.password, safe="", errors="replace"),
         }
-        self._path = _filled(parts.path or "/", own)
-        self._query = _filled(parts.query, own)
+        self._path = _filled(parts.path or "/", self._own)
+        self._query = _filled(parts.query, self._own)
+        literals = possible_keys([*config.fields.values(), *config.headers.values()])
+        self._secrets = [config.username, config.password, *sorted(literals)]
 
     def send(self, sms: OutboundSms, *, deadline_s: float) -> SendResult:
         sender = sms.sender or self._config.sender
@@ -117,20 +137,49 @@ class GenericGateway:
             return SendResult(outcome=Outcome.UNAVAILABLE, code="no_sender")
         words = self._words(sms, sender)
         fields = {name: _filled(value, words) for name, value in self._config.fields.items()}
-        headers = {name: _filled(value, words) for name, value in self._config.headers.items()}
         verb, path, body, kind = self._request(fields)
-        headers = {"User-Agent": "Peyk", **headers, **({"Content-Type": kind} if kind else {})}
+        headers = {**self._headers(), **({"Content-Type": kind} if kind else {})}
         if any(not _sound(value) for value in headers.values()):
             return SendResult(outcome=Outcome.UNAVAILABLE, code="not_configured")
         reply = self._channel.request(verb, path, body, headers, deadline_s=deadline_s)
-        secrets = secrets_of([sms], [self._config.username, self._config.password, words["to98"]])
+        secrets = secrets_of([sms], [*self._secrets, words["to98"]])
         return read_send(reply, self._config, secrets=secrets)
 
-    def deliveries(self, ids: Sequence[str]) -> list[DeliveryReport]:  # noqa: ARG002  # the contract's shape
-        return []
+    def deliveries(self, ids: Sequence[str]) -> list[DeliveryReport]:
+        config = self._config
+        if not config.delivery_url or not config.delivery_path:
+            return []
+        asked = ((one, self._ask(config.delivery_url, one)) for one in ids)
+        reports = (
+            read_delivery(
+                one, reply, path=config.delivery_path, words=config.delivery_words, secrets=self._secrets
+            )
+            for one, reply in asked
+        )
+        return [report for report in reports if report is not None]
 
     def credit(self) -> CreditResult:
-        return CreditResult(outcome=Outcome.REFUSED, code="not_offered")
+        config = self._config
+        if not config.credit_url or not config.credit_path:
+            return CreditResult(outcome=Outcome.REFUSED, code="not_offered")
+        return read_credit(self._ask(config.credit_url), path=config.credit_path, secrets=self._secrets)
+
+    def _ask(self, url: str, message_id: str = "") -> Reply | CallFault:
+        parts = urlsplit(url)
+        words = {**self._own, "id": quote(message_id, safe="", errors="replace")}
+        path = _filled(parts.path or "/", words)
+        query = f"?{_filled(parts.query, words)}" if parts.query else ""
+        headers = self._headers()
+        if any(not _sound(value) for value in headers.values()):
+            return CallFault("not_configured")
+        return self._channel.request("GET", f"{path}{query}", None, headers, deadline_s=QUESTION_S)
+
+    def _headers(self) -> dict[str, str]:
+        words = {"username": self._config.username, "password": self._config.password}
+        return {
+            "User-Agent": "Peyk",
+            **{name: _filled(value, words) for name, value in self._config.headers.items()},
+        }
 
     def lines(self) -> list[str]:
         return []
@@ -182,19 +231,13 @@ def _nested(fields: Mapping[str, str]) -> dict[str, object]:
     return document
 
 
-class _Float(str):
-    """A number with a fraction or an exponent: too inexact to be an id."""
-
-    __slots__ = ()
-
-
 def read_send(reply: Reply | CallFault, config: GenericConfig, *, secrets: Sequence[str] = ()) -> SendResult:
     """The verdict of one answer by the customer's description. Pure; never raises."""
     if isinstance(reply, CallFault):
         return _result(reply.code, {"error": reply.detail})
     raw: dict[str, object] = {"http_status": reply.status, "body": body_of(reply, secrets)}
-    document = _document(reply.body)
-    code = _at(document, config.code_path) if config.code_path else None
+    document = document_of(reply.body)
+    code = at(document, config.code_path) if config.code_path else None
     if code is not None and (mapped := config.codes.get(code)):
         return _result(f"mapped_{mapped}", {**raw, "code": masked(code, secrets)})
     if not 200 <= reply.status < 300:
@@ -204,38 +247,18 @@ def read_send(reply: Reply | CallFault, config: GenericConfig, *, secrets: Seque
         return SendResult(outcome=lone.outcome, code=lone.code, raw=raw, retry_after_s=wait)
     if document is None:
         return _result("unreadable_answer", raw)
-    found = _at(document, config.id_path) if config.id_path else None
+    found = at(document, config.id_path) if config.id_path else None
     known = (
-        found is not None and not isinstance(found, _Float) and bool(_ID.fullmatch(found)) and found != "0"
+        found is not None
+        and not isinstance(found, InexactNumber)
+        and bool(_ID.fullmatch(found))
+        and found != "0"
     )
     rule = config.success_path
-    if not (_at(document, rule) == config.success_value if rule else known):
+    if not (at(document, rule) == config.success_value if rule else known):
         return _result("unlisted", raw)
     return SendResult(outcome=Outcome.ACCEPTED, provider_message_id=found if known else None, raw=raw)
 
 
 def _result(code: str, raw: Mapping[str, object]) -> SendResult:
     return SendResult(outcome=meaning_of(code, GENERIC_CODES).outcome, code=code, raw=raw)
-
-
-def _document(body: bytes) -> object:
-    """The JSON document of an answer, every number in it as text; None if it is none."""
-    try:
-        return json.loads(body.decode("utf-8-sig"), parse_int=str, parse_float=_Float)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _at(document: object, path: str) -> str | None:
-    """The text, number or truth value at `path`, as text; None when there is none."""
-    found = document
-    for step in path.split("."):
-        if isinstance(found, dict):
-            found = found.get(step)
-        elif isinstance(found, list) and step.isascii() and step.isdigit() and int(step) < len(found):
-            found = found[int(step)]
-        else:
-            return None
-    if isinstance(found, bool):
-        return "true" if found else "false"
-    return found if isinstance(found, str) else None

@@ -21,6 +21,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, Protocol
 from urllib.parse import quote_plus, urlsplit
 
@@ -240,7 +241,7 @@ class Channel:
         self, path: str, form: Mapping[str, str], *, deadline_s: float, max_bytes: int = MAX_ANSWER_BYTES
     ) -> Reply | CallFault:
         """One POST of a form to `path`, done within `deadline_s` or given up."""
-        body = "&".join([f"{quote_plus(name)}={_quoted(value)}" for name, value in form.items()]).encode()
+        body = "&".join([f"{_name(name)}={_quoted(value)}" for name, value in form.items()]).encode()
         return self.request("POST", path, body, FORM, deadline_s=deadline_s, max_bytes=max_bytes)
 
     def request(
@@ -284,12 +285,23 @@ class Channel:
             preload_content=False,
             decode_content=False,
         )
-        answer = response.read(max_bytes + 1)
+        answer = _read(response, max_bytes)
         if len(answer) > max_bytes:
             response.close()
             return CallFault("unreadable_answer", "TooLong")
         response.release_conn()
         return Reply(response.status, answer, _retry_after(response.headers.get("Retry-After")))
+
+
+def _read(response: urllib3.BaseHTTPResponse, max_bytes: int) -> bytes:
+    """The answer, at most a byte more than it may have. One whose length was told is read in one piece,
+    without a buffer of pieces."""
+    known = response.length_remaining
+    is_short = known is not None and known <= max_bytes
+    return response.read() if is_short else response.read(max_bytes + 1)
+
+
+_name = lru_cache(maxsize=64)(quote_plus)  # the same few names with every message
 
 
 def _quoted(value: str) -> str:

@@ -41,6 +41,7 @@ class GatewayKind:
 
     `secrets`: the credentials an account of it needs. `patterns`: it sends approved texts. `batches`: it
     takes many messages in one call. `described`: the account's form describes the provider itself.
+    `lists_lines`: it tells which sender lines belong to the account.
     `development`: it sends nothing and exists only while the installation is in debug mode.
     """
 
@@ -52,6 +53,7 @@ class GatewayKind:
     patterns: bool = False
     batches: bool = False
     described: bool = False
+    lists_lines: bool = False
     development: bool = False
 
 
@@ -165,7 +167,10 @@ def _melipayamak_console(config: Config) -> SmsGateway:
 
 def _generic(config: Config) -> SmsGateway:
     options = {**(config.get("options") or {}), **{name: config[name] for name in SEALED if name in config}}
-    names = ("method", "fields", "headers", "success_path", "success_value", "id_path", "code_path", "codes")
+    names = (
+        "method", "fields", "headers", "success_path", "success_value", "id_path", "code_path", "codes",
+        "delivery_url", "delivery_path", "delivery_words", "credit_url", "credit_path",
+    )  # fmt: skip
     url = config.get("base_url", "")
     description = GenericConfig(
         url=url,
@@ -184,7 +189,15 @@ def _public_only(url: str) -> bool:
     return bool(url) and not host_trusted(urlsplit(url).hostname or "")
 
 
-register_gateway("melipayamak", _("Melipayamak"), _melipayamak, SEND_CODES, patterns=True, batches=True)
+register_gateway(
+    "melipayamak",
+    _("Melipayamak"),
+    _melipayamak,
+    SEND_CODES,
+    patterns=True,
+    batches=True,
+    lists_lines=True,
+)
 register_gateway(
     "melipayamak_soap", _("Melipayamak (SOAP)"), _melipayamak_soap, SEND_CODES, patterns=True, batches=True
 )

@@ -1,5 +1,6 @@
 """An interface like those of many small providers: `/generic/send`, by GET, form or JSON.
 
+Beside it `/generic/state` and `/generic/credit` tell what became of a message and what is left.
 Answers `{"status": "ok", "data": {"id": ...}}`, or `{"status": "error", "code": ...}` with HTTP 200.
 """
 
@@ -12,6 +13,7 @@ from sms.simulator.panel import Offer, Panel
 from sms.simulator.wire import HttpAnswer, HttpRequest
 
 PATH = "/generic/send"
+DELIVERY, CREDIT = "/generic/state", "/generic/credit"  # GET, with the same names
 
 
 class FormInterface:
@@ -20,6 +22,8 @@ class FormInterface:
 
     def answer(self, request: HttpRequest) -> HttpAnswer | None:
         """None for a path of another interface."""
+        if request.path in (DELIVERY, CREDIT) and request.verb == "GET":
+            return self._question(request)
         if request.path != PATH:
             return None
         if request.verb not in ("GET", "POST"):
@@ -40,4 +44,16 @@ class FormInterface:
         document: dict[str, object] = {"status": "error", "code": slot}
         if good:
             document = {"status": "ok", "data": {"id": int(slot)}}
+        return on_the_wire(json_bytes(document), taken)
+
+    def _question(self, request: HttpRequest) -> HttpAnswer:
+        who = request.query.get("user", "")
+        account = self._panel.account(who, request.query.get("secret", ""))
+        taken = self._panel.asked(request.path.removeprefix("/"), request.query.get("id", ""))
+        document: dict[str, object] = {"status": "error", "code": "0"}
+        if account is not None and request.path == CREDIT:
+            document = {"status": "ok", "data": {"credit": self._panel.left(account)}}
+        elif account is not None:
+            state = self._panel.delivery(account, request.query.get("id", ""))
+            document = {"status": "ok", "data": {"state": state}}
         return on_the_wire(json_bytes(document), taken)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 
@@ -29,3 +29,18 @@ def campaign_labels(ids: Iterable[int]) -> dict[int, CampaignLabel]:
     for labels in _labels if wanted else ():
         found.update(labels(wanted))
     return found
+
+
+Choices = Callable[[int], Sequence[tuple[int, str]]]
+_choices: list[Choices] = []
+
+
+def register_campaign_choices(choices: Choices) -> None:
+    """`choices(limit)`: number and name of the newest campaigns of the active workspace, in one query."""
+    if choices not in _choices:
+        _choices.append(choices)
+
+
+def campaign_choices(limit: int) -> list[tuple[int, str]]:
+    """The newest campaigns, for whoever chooses one by its name."""
+    return [pair for choices in _choices for pair in choices(limit)][:limit]

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time
+from datetime import UTC, date, datetime, time, timedelta
 from typing import Self
 from zoneinfo import ZoneInfo
 
 import jdatetime
 
-from core.dates import JALALI_BELOW, JALALI_MONTHS
+from core.dates import JALALI_BELOW, JALALI_MONTHS, format_date
 from core.text import to_latin_digits, to_persian_digits
 
 ENGLISH_JALALI = (
@@ -91,6 +91,13 @@ class Month:
         else:
             name = PERSIAN_GREGORIAN[self.month - 1] if persian else f"{self.first_day:%B}"
         return f"{name} {to_persian_digits(str(self.year)) if persian else self.year}"
+
+    def days(self, language: str) -> str:
+        """The first and the last day in the reader's calendar; "" where the month is one of that calendar."""
+        if language.startswith("fa") == (self.year < JALALI_BELOW):
+            return ""
+        first, last = self.first_day, self.next.first_day - timedelta(days=1)
+        return " – ".join(format_date(day, language, words=True) for day in (first, last))
 
 
 def midnight(day: date, zone: str) -> datetime:

@@ -37,14 +37,15 @@ def inbound_list(request: MemberRequest) -> HttpResponse:
     context = {
         "form": form,
         "page": page,
-        "lines": _lines(list(page.object_list)),
+        "lines": lines_of(list(page.object_list)),
         "narrowed": chosen.narrows,
         "can_settle": Perm.SETTINGS_MANAGE in request.permissions,
     }
     return render(request, "sms/inbound.html", context)
 
 
-def _lines(rows: list[InboundSms]) -> list[dict[str, object]]:
+def lines_of(rows: list[InboundSms]) -> list[dict[str, object]]:
+    """The messages with what they did, to whom, and what they were answered. One query for the names."""
     outcomes: dict[int, InboundOutcome] = {row.pk: row.outcome for row in rows if hasattr(row, "outcome")}
     names = hooks.labels_of(subject for one in outcomes.values() if (subject := _subject(one)) is not None)
     return [_line(row, outcomes.get(row.pk), names) for row in rows]

@@ -3,33 +3,31 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
-from django.db import transaction
-from django.http import Http404, HttpResponse
-from django.http.response import HttpResponseBase
+from django.http import HttpResponse
 from django.shortcuts import render
-from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from core.errors import NotFound
 from core.pagination import paginate
-from core.spreadsheets.export import csv_response, xlsx_response
-from sms import log_queries, switch, unknown_queries
-from sms.log_forms import LogFilterForm
+from sms import log_queries, retries, switch, unknown_queries
+from sms.log_forms import LogFilterForm, RetryForm
 from sms.models import SmsLog, SmsLogEvent
 from sms.providers.registry import gateway_kind
-from sms.reasons import explain, explain_look, status_label, verdict_label
+from sms.reasons import (
+    explain,
+    explain_look,
+    explain_report,
+    is_ours,
+    retry_refusal,
+    status_label,
+    verdict_label,
+)
 from sms.settlement import EVENT as LOOKED_UP
 from sms.usage.hooks import campaign_labels
-from workspaces import audit
 from workspaces.decorators import permission_required
 from workspaces.http import MemberRequest
 from workspaces.permissions import Perm
-
-CHUNK = 2_000
-XLSX_ROWS = 100_000  # a workbook is made in memory and on disk; csv has no limit
 
 
 @require_safe
@@ -38,26 +36,9 @@ def log_list(request: MemberRequest) -> HttpResponse:
     only_while_on(request)
     form = LogFilterForm(request.GET or None)
     page = paginate(request, log_queries.messages(form.chosen()))
-    lines = [line_of(row) for row in page]
+    names = campaign_labels(row.campaign_id for row in page if row.campaign_id)
+    lines = [line_of(row) | {"campaign": names.get(row.campaign_id or 0)} for row in page]
     return render(request, "sms/logs.html", {"form": form, "page": page, "lines": lines})
-
-
-@require_safe
-@permission_required(Perm.SMS_LOGS_VIEW)
-def log_export(request: MemberRequest, kind: str) -> HttpResponseBase:
-    """The messages that the filters leave, as csv or xlsx; audited, since it takes numbers out."""
-    only_while_on(request)
-    if kind not in ("csv", "xlsx"):
-        raise Http404
-    chosen = LogFilterForm(request.GET or None).chosen()
-    with transaction.atomic():
-        new = {"format": kind, **chosen.as_dict()}
-        audit.record("sms.logs_exported", entity=(SmsLog, 0), new=new, user=request.user)
-    rows = log_queries.messages(chosen)
-    if kind == "csv":
-        return csv_response("messages.csv", _with_header(rows.iterator(chunk_size=CHUNK)))
-    cells = map(_cells, rows[:XLSX_ROWS].iterator(chunk_size=CHUNK))
-    return xlsx_response("messages.xlsx", _("Message log"), _header(), cells)
 
 
 @require_safe
@@ -72,10 +53,21 @@ def log_detail(request: MemberRequest, pk: int) -> HttpResponse:
         "row": row,
         "provider_name": kind.label if kind else row.provider,
         "campaign": campaign_labels(filter(None, [row.campaign_id])).get(row.campaign_id or 0),
+        "provider_code": "" if is_ours(row.error_code) else row.error_code,
         "answer": _pretty(row.provider_response),
         "reports": history,
+        "attempts": log_queries.attempts_of(row),
+        **_retry(request, row),
     }
     return render(request, "sms/log.html", context)
+
+
+def _retry(request: MemberRequest, row: SmsLog) -> dict[str, object]:
+    """What the page needs to offer another try to those who may ask for one."""
+    if Perm.SUPPORT not in request.permissions or row.status not in retries.RETRYABLE:
+        return {}
+    why = retries.refusal(row)
+    return {"retry_form": None if why else RetryForm(), "no_retry": retry_refusal(why)}
 
 
 def only_while_on(request: MemberRequest) -> None:
@@ -91,34 +83,15 @@ def _happened(row: SmsLog, event: SmsLogEvent) -> dict[str, object]:
     shown: dict[str, object] = {
         "at": event.occurred_at,
         "word": event.provider_status,
+        "said": explain_report(row.provider, event.provider_status),
         "payload": _pretty(event.payload),
     }
     if event.event == LOOKED_UP:
         look = unknown_queries.look_of(event)
         shown |= {"verdict": verdict_label(look.verdict), "why": explain_look(row.provider, look.why)}
+    elif event.event == retries.EVENT:
+        shown |= {"retried": event.payload.get("sms_log"), "why": event.payload.get("reason", "")}
     return shown
-
-
-def _header() -> list[str]:
-    return [
-        _("Message number"), _("When"), _("Number"), _("Sender line"), _("Text"), _("Parts"), _("Campaign"),
-        _("Attempt"), _("Status"), _("Reason"), _("Error code"), _("Provider"),
-        _("Message id of the provider"),
-    ]  # fmt: skip
-
-
-def _with_header(rows: Iterator[SmsLog]) -> Iterator[list[object]]:
-    yield list(_header())
-    yield from map(_cells, rows)
-
-
-def _cells(row: SmsLog) -> list[object]:
-    return [
-        row.pk, timezone.localtime(row.created_at).strftime("%Y-%m-%d %H:%M:%S"), row.phone_number,
-        row.sender_number, row.final_message, row.segments, row.campaign_id or "", row.attempt_number,
-        status_label(row), explain(row.provider, row.error_code), row.error_code, row.provider,
-        row.provider_message_id,
-    ]  # fmt: skip
 
 
 def _pretty(document: object) -> str:

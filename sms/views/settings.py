@@ -20,7 +20,7 @@ from sms.account_forms import AccountForm, LinesForm
 from sms.channel import gateway_of
 from sms.forms import ChannelForm, TrialForm
 from sms.models import ProviderAccount, SmsSettings
-from sms.providers.registry import gateway_kinds
+from sms.providers.registry import gateway_kind, gateway_kinds
 from sms.reasons import explain
 from sms.sections import section, sections
 from sms.trial import send_test
@@ -167,6 +167,7 @@ def account_check(request: MemberRequest, pk: UUID) -> HttpResponse:
         "amount": told.amount,
         "reason": explain(row.kind, told.code),
         "lines": lines,
+        "lists_lines": (known := gateway_kind(row.kind)) is not None and known.lists_lines,
         "missing": [line for line in lines if line not in row.lines],
     }
     return _account_page(request, row, check=check)
@@ -187,6 +188,7 @@ def account_test(request: MemberRequest, pk: UUID) -> HttpResponse:
             to=typed["number"],
             text=typed["text"],
             sender=typed["sender"],
+            kind=typed["kind"],
             key=form.wish,
             user=request.user,
         )
@@ -242,6 +244,7 @@ def _overview(
                 "row": one,
                 "kind": labels.get(one.kind, one.kind),
                 "ready": accounts.has_credentials(one),
+                "is_paused": one.paused_until is not None and one.paused_until > now,
                 "credit_fault": explain(one.kind, one.credit_fault),
             }
             for one in rows

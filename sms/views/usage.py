@@ -46,12 +46,13 @@ def usage(request: MemberRequest) -> HttpResponse:
     context = {
         "month": month,
         "month_label": month.label(_language()),
+        "month_days": month.days(_language()),
         "newer": month.next if month.start < this_month.start else None,
         "older": month.previous,
         "total": account.total,
         "tables": _tables(account),
         "history": [
-            {"month": one, "label": one.label(_language()), "total": total}
+            {"month": one, "label": one.label(_language()), "days": one.days(_language()), "total": total}
             for one, total in accounting.history(month, book)
             if total.messages or one == month
         ],

@@ -36,3 +36,13 @@ const placeAll = () => document.querySelectorAll(".table-box details.menu[open]"
 for (const event of ["toggle", "scroll", "resize"]) {
   window.addEventListener(event, placeAll, { capture: true, passive: true });
 }
+
+// Elsewhere a menu opens towards the middle of the page: a button at the edge turns it round.
+function turn(menu) {
+  menu.classList.remove("menu-turned");
+  const box = menu.querySelector(".menu-list").getBoundingClientRect();
+  menu.classList.toggle("menu-turned", box.left < 0 || box.right > document.documentElement.clientWidth);
+}
+
+const opened = ({ target }) => target.matches?.("details.menu[open]:not(.table-box *)") && turn(target);
+window.addEventListener("toggle", opened, { capture: true });

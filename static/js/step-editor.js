@@ -1,111 +1,156 @@
-// The page of one step: what is typed is saved by itself, one save after the other, each with the state of the
-// draft that the one before it left. Answers hold no inputs but those that a button asked for.
+// <step-editor>: the form of one step. What is typed is saved by itself, one save after the other, each with the
+// state of the draft that the one before it left. Answers hold no inputs but those that a button asked for.
 /* global htmx */
-const form = document.getElementById("step-form");
 const PAUSE = 1200;
-let line = Promise.resolve();
-let isWaiting = false;
-let isBusy = false;
-let timer = 0;
-let isStopped = !("autosave" in form.dataset);
 
-const post = (values, target, swap) => htmx.ajax("POST", form.action, { source: form, target, swap, values });
-
-function save() {
-  window.clearTimeout(timer);
-  timer = 0;
-  if (isStopped || isWaiting) {
-    return line;
+class StepEditor extends HTMLElement {
+  connectedCallback() {
+    this.form = this.querySelector("form");
+    this.line = Promise.resolve();
+    this.isWaiting = false;
+    this.isBusy = false;
+    this.isChanged = false;
+    this.isRefused = false;
+    this.timer = 0;
+    this.isStopped = !("autosave" in this.form.dataset);
+    this.isEditable = !this.isStopped || "edits" in this.form.dataset; // lists of rules grow, also without saving
+    this.ears = new AbortController();
+    const heard = { signal: this.ears.signal };
+    const hear = (name, act) => document.addEventListener(name, (event) => act.call(this, event), heard);
+    hear("input", (event) => this.isOurs(event) && this.soon());
+    hear("change", this.changed);
+    // On the element, not on the document: form.js must not count a submission that is stopped here.
+    this.addEventListener("submit", (event) => this.submitted(event), heard);
+    hear("click", this.leaving);
+    hear("ui:saved", this.saved);
+    hear("ui:conflict", this.conflict);
+    hear("ui:errors", this.errors);
   }
-  isWaiting = true;
-  line = line.then(async () => {
-    isWaiting = false;
-    isBusy = true;
-    await (isStopped ? undefined : post({}, "#step-status", "outerMorph"));
-    isBusy = false;
-  });
-  return line;
-}
 
-function soon() {
-  window.clearTimeout(timer);
-  timer = window.setTimeout(save, PAUSE);
-}
-
-// A button that adds or removes a rule, a case or an arm; the editor is drawn anew.
-function edit(word, focus) {
-  window.clearTimeout(timer);
-  timer = 0;
-  line = line.then(async () => {
-    isBusy = true;
-    await post({ edit: word }, "#editor", "outerMorph");
-    isBusy = false;
-    const wanted = document.getElementById(focus) || document.querySelector("#editor button[name=edit]");
-    wanted?.focus();
-  });
-}
-
-const isOurs = (event) => event.target.form === form && !["q", "person"].includes(event.target.name);
-
-document.addEventListener("input", (event) => isOurs(event) && soon());
-document.addEventListener("change", (event) => {
-  if (!isOurs(event)) {
-    return;
+  disconnectedCallback() {
+    this.ears.abort();
+    window.clearTimeout(this.timer);
   }
-  if (event.target.matches("[data-refresh]") && !isStopped) {
-    edit("refresh", event.target.id);
-  } else {
-    save();
+
+  get isPending() {
+    return Boolean(this.timer || this.isBusy || this.isWaiting);
   }
-});
 
-form.addEventListener("submit", (event) => {
-  const button = event.submitter;
-  if (button?.name === "edit" && !isStopped) {
-    event.preventDefault();
-    edit(button.value, button.id);
-  } else if (isBusy || isWaiting) {
-    // The last save is still on its way: its answer brings the state that this one must be made on.
-    event.preventDefault();
-    line.then(() => form.requestSubmit(button || undefined));
-  } else {
-    window.clearTimeout(timer);
-    isStopped = true;
+  isOurs(event) {
+    return event.target.form === this.form && !["q", "person"].includes(event.target.name);
   }
-});
 
-// Leaving by a link waits for what was typed last.
-document.addEventListener("click", (event) => {
-  const link = event.target.closest("a[href]");
-  const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
-  if (link && isPlain && !isStopped && (timer || isBusy || isWaiting)) {
-    event.preventDefault();
-    (timer ? save() : line).then(() => window.location.assign(link.href));
+  post(values, target, swap) {
+    return htmx.ajax("POST", this.form.action, { source: this.form, target, swap, values });
   }
-});
 
-document.addEventListener("ui:saved", (event) => {
-  form.elements.base.value = event.detail.base;
-});
-
-document.addEventListener("ui:conflict", () => {
-  isStopped = true;
-  document.querySelector("#step-status button")?.focus();
-});
-
-document.addEventListener("ui:errors", (event) => {
-  for (const field of form.querySelectorAll("[data-marked]")) {
-    field.removeAttribute("aria-invalid");
-    delete field.dataset.marked;
+  save() {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    if (this.isStopped || this.isWaiting) {
+      return this.line;
+    }
+    this.isWaiting = true;
+    this.line = this.line.then(async () => {
+      this.isWaiting = false;
+      this.isBusy = true;
+      await (this.isStopped ? undefined : this.post({}, "#step-status", "outerMorph"));
+      this.isBusy = false;
+    });
+    return this.line;
   }
-  for (const id of Object.keys(event.detail)) {
-    const field = document.getElementById(id);
-    if (field) {
+
+  soon() {
+    window.clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => this.save(), PAUSE);
+  }
+
+  // Everything typed is stored now; false when it could not be.
+  async settle() {
+    await (this.timer ? this.save() : this.line);
+    return !this.isRefused;
+  }
+
+  // A button that adds or removes a rule, a case or an arm; the editor is drawn anew.
+  edit(word, focus) {
+    window.clearTimeout(this.timer);
+    this.timer = 0;
+    this.line = this.line.then(async () => {
+      this.isBusy = true;
+      await this.post({ edit: word }, "#editor", "outerMorph");
+      this.isBusy = false;
+      const wanted = document.getElementById(focus) || document.querySelector("#editor button[name=edit]");
+      wanted?.focus();
+    });
+  }
+
+  changed(event) {
+    if (!this.isOurs(event)) {
+      return;
+    }
+    if (event.target.matches("[data-refresh]") && this.isEditable) {
+      this.edit("refresh", event.target.id);
+    } else {
+      this.save();
+    }
+  }
+
+  submitted(event) {
+    const button = event.submitter;
+    if (button?.name === "edit" && this.isEditable) {
+      event.preventDefault();
+      this.edit(button.value, button.id);
+    } else if (button?.name !== "over" && "sheet" in this.form.dataset && !this.isStopped) {
+      event.preventDefault();
+      this.settle().then((isStored) => isStored && this.closest("dialog").close());
+    } else if (this.isBusy || this.isWaiting) {
+      // The last save is still on its way: its answer brings the state that this one must be made on.
+      event.preventDefault();
+      this.line.then(() => this.form.requestSubmit(button || undefined));
+    } else {
+      window.clearTimeout(this.timer);
+      this.isStopped = true;
+    }
+  }
+
+  // Leaving by a link waits for what was typed last.
+  leaving(event) {
+    const link = event.target.closest("a[href]");
+    const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+    if (link && isPlain && !this.isStopped && this.isPending && !event.defaultPrevented) {
+      event.preventDefault();
+      this.settle().then(() => window.location.assign(link.href));
+    }
+  }
+
+  saved(event) {
+    this.isChanged = true;
+    this.isRefused = false;
+    this.form.elements.base.value = event.detail.base;
+  }
+
+  conflict() {
+    this.isStopped = true;
+    this.isEditable = false;
+    this.isChanged = true;
+    document.querySelector("#step-status button")?.focus();
+  }
+
+  errors(event) {
+    const ids = Object.keys(event.detail);
+    this.isRefused = ids.length > 0 || Boolean(this.querySelector("#step-status > .field-error"));
+    for (const field of this.form.querySelectorAll("[data-marked]")) {
+      field.removeAttribute("aria-invalid");
+      delete field.dataset.marked;
+    }
+    for (const field of ids.map((id) => document.getElementById(id)).filter(Boolean)) {
       field.setAttribute("aria-invalid", "true");
       field.dataset.marked = "";
     }
   }
-});
+}
 
-// A problem in the list leads here with the field's id: the field gets the focus, not only the scroll.
+customElements.define("step-editor", StepEditor);
+
+// A problem in the list leads to the step's page with the field's id: the field gets the focus, not only the scroll.
 document.getElementById(window.location.hash.slice(1))?.focus();

@@ -27,10 +27,13 @@ FOLDERS = (*APPS, "config", "engine", "demo")
 # Modules that may see more than one workspace, each with its reason.
 MAY_SEE_ALL = {
     "workspaces/queries.py": "memberships decide which workspace is opened",
+    "workspaces/tokens.py": "the secret in the header decides which workspace is meant",
     "workspaces/actions.py": "adds the first member from the command line, counts owners",
     "automation/runtime/reaper.py": "takes stale claims back, whoever's they are",
     "automation/conservation.py": "checks every campaign's arithmetic, each in its own scope",
     "campaigns/lifecycle.py": "starts and ends due campaigns at every tick",
+    "campaigns/newcomer_checks.py": "each tick asks for the campaigns that look for new people now",
+    "campaigns/jobs.py": "each tick goes on with jobs whose worker died, each in its own scope",
     "campaigns/policy.py": "answers the scheduler, which asks for all running campaigns at once",
     "sms/webhooks.py": "the secret in the address decides which workspace is meant",
     "sms/reports.py": "a poll's answers belong to messages of several workspaces",
@@ -38,6 +41,7 @@ MAY_SEE_ALL = {
     "sms/credit.py": "the accounts of all workspaces are asked for their credit",
     "sms/finality.py": "the lines of every workspace in a batch of questions",
     "sms/reconcile.py": "unknown outcomes of all workspaces, settled workspace by workspace",
+    "sms/retries.py": "each tick asks for the retries that the queue left, each workspace in its own scope",
     "sms/delivery.py": "asks providers about due messages of all workspaces in one round",
     "sms/sealed.py": "keys are rotated for the whole installation",
     "sms/inbound/sweep.py": "each tick works on what the queue left, each message in its own scope",

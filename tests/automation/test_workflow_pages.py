@@ -218,7 +218,7 @@ def test_archiving_is_refused_while_a_campaign_runs(published, english):
     answer = english.post(url("archive", published.pk))
 
     assert answer.status_code == 409
-    assert "This workflow is in use." in answer.content.decode()
+    assert "It is in use." in answer.content.decode()
 
 
 def test_archive_and_back(published, english):
@@ -251,7 +251,8 @@ def test_two_versions_are_compared_word_by_word(published, owner, english):
 
     page = english.get(url("version", published.pk, 2)).content.decode()
 
-    assert "<del>خوشحالیم.</del><ins>خرسندیم.</ins>" in page
+    assert "removed:</span>خوشحالیم.</del>" in page
+    assert "added:</span>خرسندیم.</ins>" in page
 
 
 def test_a_workflow_the_list_cannot_draw_shows_the_reason(published, owner, english):

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from django.conf import settings as django_settings
 from django.test import Client
-from playwright.sync_api import Browser, ConsoleMessage, Page
+from playwright.sync_api import Browser, ConsoleMessage, Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from tests import people
@@ -37,6 +37,7 @@ SCREENS: dict[str, dict[str, Any]] = {
     "phone": {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True},
     "narrow": {"viewport": {"width": 320, "height": 640}, "has_touch": True, "is_mobile": True},
 }
+expect.set_options(timeout=15_000)
 _REPORT_CSP = (
     "document.addEventListener('securitypolicyviolation', "
     "(e) => window.peykReport(`CSP ${e.violatedDirective} ${e.blockedURI}`))"
@@ -107,7 +108,7 @@ def page(
         [{"name": name, "value": value, "url": live_server.url} for name, value in cookies.items()]
     )
     page = context.new_page()
-    page.set_default_timeout(10_000)
+    page.set_default_timeout(30_000)  # a busy machine is no fault of the page
     page.on("console", watch.console)
     page.on("pageerror", lambda error: watch.complaints.append(str(error)))
     page.expose_function("peykReport", lambda line: watch.complaints.append(line))

@@ -104,7 +104,7 @@ def test_a_provider_is_described_and_tried(
     }.items():  # fmt: skip
         page.locator(f"#id_{name}").fill(text)
     page.locator("main form button.btn-primary").first.click()
-    page.locator("#id_number").fill("09123456789")
+    page.locator("#trial_number").fill("09123456789")
     page.locator("#test button.btn-primary").click()
     page.wait_for_load_state()
     accepted = [message.number for message in simulator.accepted()]

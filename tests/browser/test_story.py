@@ -30,7 +30,7 @@ class Visit:
         self.page, self.shot = page, shot
 
     def look(self, name: str) -> None:
-        self.page.wait_for_load_state("networkidle")
+        self.page.wait_for_load_state("load")
         assert_accessible(self.page)
         wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert self.page.evaluate(wide) <= 0, f"{name} scrolls sideways"

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.test import Client
 
+from automation.models import WorkflowExecution
+from automation.panels import step_name
 from campaigns import actions
 from campaigns.models import EnrollmentBatch
 from tests.campaigns import builders
@@ -62,11 +65,17 @@ def test_the_review_shows_where_the_others_are(web: Client, clock: MovableClock)
     campaign = builders.running()
     ids = builders.people(2)
     builders.enrol(other, ids)
+    step = other.workflow_version.nodes.get(type="action")
+    WorkflowExecution.objects.filter(subject_id=ids[0]).update(
+        status="waiting", current_node=step, next_run_at=clock.now() + timedelta(hours=3)
+    )
     batch = builders.review(campaign, ids)
 
     page = text_of(web.get(url("batch", batch.pk)))
     for expected in ("Other campaign", "خوشامد", "2 people are in other campaigns.", "Ready"):
         assert expected in page
+    row = next(part for part in page.split("Where?") if "Waiting" in part)
+    assert (step_name(step) in row, "12:00" in row, "in line" in row) == (True, True, False)
     drawer = text_of(web.get(url("person", batch.pk, ids[0])))
     assert "Other campaign" in drawer
 
@@ -140,7 +149,7 @@ def test_json_goes_the_same_way(web: Client) -> None:
     assert (early.status_code, early.json()["code"]) == (409, "conflicts_unresolved")
     decided = send_json(web, "PUT", url("decide", batch), {"default": "skip", "overrides": {}})
     assert (decided.status_code, decided.json()["decisions"]["default"]) == (200, "skip")
-    read = web.get(url("batch-json", batch))
+    read = web.get(f"/automation/enrollments/{batch}")
     assert read.json()["decisions"] == {"default": "skip", "overrides": {}}
     done = send_json(web, "POST", url("commit", batch), {})
     assert (done.status_code, done.json()["counts"]["added"]) == (200, 2)
@@ -198,9 +207,9 @@ def test_the_live_walks_of_a_person_are_told_as_json(
     builders.enrol(second, [person], default="add")
     actions.end(first.pk, user=None)
 
-    [walk] = web.get(url("executions", person)).json()["executions"]
+    [walk] = web.get(f"/automation/targets/{person}/executions").json()["executions"]
     assert (walk["campaign"]["name"], walk["status"], walk["next_at"]) == ("Second", "pending", None)
-    assert client_of(stranger).get(url("executions", person)).status_code == 404
+    assert client_of(stranger).get(f"/automation/targets/{person}/executions").status_code == 404
 
 
 def test_the_review_costs_the_same_for_many_people(web: Client) -> None:

@@ -242,10 +242,11 @@ def test_somebody_let_in_between_the_check_and_the_insert_is_reported(
     assert builders.statuses(campaign) == {"active": 3}
 
 
-def test_a_constraint_that_nobody_else_explains_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_rule_that_nobody_else_explains_is_an_error() -> None:
     campaign = builders.running()
+    campaign.workflow_id = None  # type: ignore[assignment]
     with pytest.raises(IntegrityError):
-        entering.enter(campaign, [1, 1], campaign.created_at)
+        entering.enter(campaign, [1], campaign.created_at)
 
 
 # -- large selections ---------------------------------------------------------------------------------

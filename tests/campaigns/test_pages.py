@@ -238,6 +238,17 @@ def test_a_scheduler_that_is_late_is_said(
         assert ("The scheduler is not running" in text_of(web.get(url(name)))) is warned
 
 
+def test_the_campaigns_page_says_trouble_once(web: Client, clock: MovableClock) -> None:
+    beat("tick")
+    campaign = builders.running()
+    builders.enrol(campaign, builders.people(1))
+    clock.advance(minutes=6)
+    page = web.get(url("detail", campaign.pk))
+    told = page.context["told"]
+    assert text_of(page).count("The scheduler is not running") == 1
+    assert "The scheduler is not running" not in text_of(web.get(url("health"), {"told": told}))
+
+
 def test_without_a_running_campaign_a_late_scheduler_is_nobodys_worry(web: Client) -> None:
     builders.draft()
     assert "The scheduler is not running" not in text_of(web.get(url("health")))

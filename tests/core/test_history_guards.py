@@ -13,13 +13,14 @@ from django.db import IntegrityError, connection, transaction
 
 from automation.models import WorkflowEdge, WorkflowNode, WorkflowVersion
 from automation.models.frozen import PublishedVersionIsFrozen
+from campaigns.models import SendingStop
 from core.tenancy import AppendOnlyModel, UndeletableModel
 from sms.models import InboundOutcome, SmsLog, SmsLogEvent
 from tests.clocks import MovableClock
 from tests.factories import make
 from tests.scenario import Scenario
 from workspaces import audit
-from workspaces.models import AuditRecord, Workspace
+from workspaces.models import ApiToken, AuditRecord, Workspace
 
 HISTORY = [
     "workspaces_auditrecord",
@@ -29,7 +30,7 @@ HISTORY = [
     "sms_inboundsms",
     "sms_inboundoutcome",
 ]
-KEPT = ["automation_workflowexecution", "sms_smslog"]
+KEPT = ["automation_workflowexecution", "sms_smslog", "campaigns_sendingstop", "workspaces_apitoken"]
 ROOT = Path(settings.BASE_DIR)
 PRODUCT = (
     "core",
@@ -52,6 +53,8 @@ def scenario(workspace: Workspace, clock: MovableClock) -> Scenario:
     made.settle()
     make(SmsLogEvent, workspace, sms_log=SmsLog.objects.get())
     make(InboundOutcome, workspace)
+    make(SendingStop, workspace)
+    make(ApiToken, workspace)
     audit.record("workspace.changed", entity=workspace, user=None)
     return made
 

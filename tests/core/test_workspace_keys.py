@@ -20,7 +20,7 @@ from automation.models import (
 )
 from campaigns.models import Campaign, EnrollmentBatch
 from sms.models import InboundOutcome, InboundPending, InboundSms, SmsLog, SmsLogEvent, SmsUsage
-from targets.models import Target, TargetList, TargetListMember
+from targets.models import Activity, Target, TargetList, TargetListMember
 from tests.factories import make
 from workspaces.models import Workspace
 
@@ -46,6 +46,7 @@ PAIRS: list[tuple[type[Model], str, type[Model]]] = [
     (InboundOutcome, "reply", SmsLog),
     (TargetListMember, "list", TargetList),
     (TargetListMember, "target", Target),
+    (Activity, "target", Target),
     (Campaign, "workflow", Workflow),
     (EnrollmentBatch, "campaign", Campaign),
 ]
@@ -106,14 +107,16 @@ def test_a_row_of_the_same_workspace_is_taken(workspace: Workspace):
 @pytest.mark.parametrize(
     ("child", "field", "parent"), PAIRS, ids=lambda value: getattr(value, "__name__", value)
 )
-def test_one_foreign_key_a_column(child: type[Model], field: str, parent: type[Model]):
-    """The composite key took the plain one's place: an insert pays for one look-up."""
-    column = child._meta.get_field(field).column
+def test_each_key_is_checked_once(child: type[Model], field: str, parent: type[Model]):
+    """Row by row by one composite foreign key, or all rows of a statement together: never twice."""
+    table, column = child._meta.db_table, child._meta.get_field(field).column
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT count(*) FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid"
+            "SELECT (SELECT count(*) FROM pg_constraint c JOIN pg_attribute a ON a.attrelid = c.conrelid"
             " AND a.attnum = ANY(c.conkey)"
-            " WHERE c.contype = 'f' AND c.conrelid = %s::regclass AND a.attname = %s",
-            [child._meta.db_table, column],
+            " WHERE c.contype = 'f' AND c.conrelid = %(table)s::regclass AND a.attname = %(column)s)"
+            " + (SELECT count(*) FROM pg_trigger t JOIN pg_proc p ON p.oid = t.tgfoid"
+            " WHERE t.tgrelid = %(table)s::regclass AND p.prosrc LIKE %(says)s)",
+            {"table": table, "column": column, "says": f"%{table}_{column}_in_workspace%"},
         )
         assert cursor.fetchone() == (1,)

@@ -10,12 +10,18 @@ from typing import Any
 
 import pytest
 
-from automation.models import WorkflowExecution
+from automation.control_moves import Operation
+from automation.models import WorkflowExecution, WorkflowExecutionEvent
 from blacklist.models import BlacklistEntry
+from campaigns import actions, changing, jobs, newcomer_checks, settling
+from campaigns import newcomers as newcomers_rule
 from campaigns.enrollment import batches, committer
 from campaigns.models import BatchStatus, EnrollmentBatch
+from campaigns.people import PeopleFilter
 from sms.models import InboundOutcome, InboundSms, SmsLog, SmsLogEvent, SmsSettings
+from targets.filters import TargetFilter
 from targets.models import ImportJob, ImportRow, Target
+from targets.queries import Visibility
 from tests.faults.house import House
 from tests.faults.world import World, make_world
 
@@ -147,3 +153,62 @@ def test_a_selection_whose_worker_was_killed_is_added_once_when_asked_again(worl
     again.refresh_from_db()
     assert again.status == BatchStatus.COMMITTED
     assert entered.count() == entered.values("subject_id").distinct().count() == ROWS
+
+
+# -- large campaigns ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("failpoint", ["settle_chunk_tx=kill", "settle_chunk=kill"])
+def test_an_end_whose_worker_was_killed_stops_everybody_once(
+    world: World, failpoint: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(settling, "ask", lambda *_: None)
+    campaign = world.scenario.campaign
+    with world.inside():
+        world.scenario.enrol(ROWS)
+        actions.cancel(campaign.pk, user=None)
+    inside = mine(WorkflowExecution, world).filter(campaign=campaign)
+    assert 0 < inside.filter(active_key=1).count() < ROWS
+    payload = {"workspace_id": world.workspace.pk, "campaign_id": campaign.pk}
+    message = {"name": settling.TASK, "payload": payload}
+    assert world.house.run("task", argument=message, failpoints=failpoint).killed
+    world.house.run("tick")
+    assert set(inside.values_list("status", flat=True)) == {"cancelled"}
+    lines = mine(WorkflowExecutionEvent, world).filter(campaign=campaign, type="cancelled")
+    assert lines.count() == lines.values("execution_id").distinct().count() == inside.count()
+
+
+def test_a_rule_whose_check_was_killed_lets_everybody_in_once(world: World):
+    with world.inside():
+        people = newcomers(world)[:3]
+        Target.objects.filter(pk__in=people).update(city="شیراز")
+        newcomers_rule.save_rule(
+            world.scenario.campaign.pk, filters=TargetFilter({"city": "شیراز"}), daily_cap=10,
+            include_existing=True, user=None,
+        )  # fmt: skip
+    world.house.clock.set(world.house.clock.now() + timedelta(minutes=5))
+    payload = {"workspace_id": world.workspace.pk, "campaign_id": world.scenario.campaign.pk}
+    killed_then_whole(world, "task", {"name": newcomer_checks.TASK, "payload": payload}, "newcomers_tx=kill")
+    entered = mine(WorkflowExecution, world).filter(subject_id__in=people)
+    assert sorted(entered.values_list("subject_id", flat=True)) == sorted(people)
+
+
+def test_a_large_job_whose_worker_was_killed_goes_on_where_it_was(
+    world: World, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(jobs, "ask", lambda *_: None)
+    campaign = world.scenario.campaign
+    with world.inside():
+        world.scenario.enrol(ROWS)
+        shown = PeopleFilter({"status": "active"}, campaign=campaign)
+        job = changing.change_all(campaign, shown, Operation.PAUSE, Visibility.everyone(), user=None)
+    payload = {"workspace_id": world.workspace.pk, "job_id": job.pk, "held": 0}
+    message = {"name": jobs.TASK, "payload": payload}
+    assert world.house.run("task", argument=message, failpoints="job_part=kill").killed
+    world.house.clock.set(world.house.clock.now() + timedelta(minutes=3))
+    world.house.run("tick_and_work")
+    job.refresh_from_db()
+    inside = mine(WorkflowExecution, world).filter(campaign=campaign)
+    paused = inside.filter(status="paused").count()  # the tick's own messages went on meanwhile
+    assert (job.status, job.done, job.counts) == ("done", paused, {"changed": paused})
+    assert (paused > 1_000, inside.filter(status="active").exists()) == (True, False)

@@ -15,7 +15,7 @@ from script.processes import free_port
 from sms.models import ProviderAccount
 from tests.faults.house import House
 from tests.faults.oracle import judge
-from tests.faults.places import CHUNKED, REAPER, TICK, WORKER
+from tests.faults.places import CHUNKED, ELSEWHERE, REAPER, TICK, WORKER
 from tests.faults.world import World, make_world
 
 pytestmark = [pytest.mark.concurrency, pytest.mark.postgres]
@@ -23,17 +23,19 @@ pytestmark = [pytest.mark.concurrency, pytest.mark.postgres]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mode:
-    """How the provider behaves until the kill. `doubtful`: a complete request leaves its outcome in doubt."""
+    """How the provider behaves until the kill. `doubtful`: a complete request leaves its outcome in doubt;
+    `closes`: nobody else of the chunk is asked after the first answer, so there may be no second one."""
 
     rules: tuple[Mapping[str, Any], ...] = ()
     doubtful: bool = False
+    closes: bool = False
     closed_port: bool = False
 
 
 MODES: Mapping[str, Mode] = {
     "ok": Mode(),
     "refused": Mode(rules=({"do": "code", "code": "18"},)),
-    "no_credit": Mode(rules=({"do": "code", "code": "2"},)),
+    "no_credit": Mode(rules=({"do": "code", "code": "2"},), closes=True),
     "hang": Mode(rules=({"do": "hang", "accept": False},), doubtful=True),
     "accept_then_hang": Mode(rules=({"do": "hang", "accept": True},), doubtful=True),
     "accept_then_500": Mode(rules=({"do": "http", "status": 500, "accept": True},), doubtful=True),
@@ -60,7 +62,7 @@ def world(house: House, request: pytest.FixtureRequest) -> Iterator[World]:
     made.leave()
 
 
-def kill_at(world: World, point: str) -> None:
+def kill_at(world: World, point: str, mode: Mode) -> None:
     """Let one process of the right kind die at `point`."""
     if point in REAPER:
         assert world.house.run("tick").code == 0
@@ -76,7 +78,8 @@ def kill_at(world: World, point: str) -> None:
     if point in WORKER:
         assert world.house.run("tick").code == 0
     job = "tick" if point in TICK else "work"
-    nth = 2 if point in ("before_socket", "after_http") else 1  # in the middle of a chunk
+    in_the_middle = point in ("before_socket", "after_http") and not mode.closes
+    nth = 2 if in_the_middle else 1
     assert world.house.run(job, failpoints=f"{point}=kill@{nth}").killed
     world.note_interrupted()
 
@@ -88,7 +91,7 @@ def test_a_process_killed_at(world: World, point: str, mode: str):
     if behaviour.closed_port:
         point_account_at(world, f"http://127.0.0.1:{free_port()}")
     already = len(house.requests())
-    kill_at(world, point)
+    kill_at(world, point, behaviour)
     if behaviour.doubtful:
         world.doubtful += len(house.requests()) - already
     with world.inside():
@@ -106,4 +109,4 @@ def point_account_at(world: World, url: str) -> None:
 
 
 def test_every_failpoint_is_killed_somewhere():
-    assert sorted((*KILLED_AT, *CHUNKED)) == sorted(failpoints.NAMES)
+    assert sorted((*KILLED_AT, *CHUNKED, *ELSEWHERE)) == sorted(failpoints.NAMES)

@@ -12,13 +12,26 @@ from django.apps import apps
 from django_q.models import OrmQ
 from django_q.signing import SignedPackage
 
+from automation.control_moves import Operation
+from campaigns import changing, jobs, kept_figures, newcomer_checks, settling
+from campaigns import newcomers as newcomer_rule
 from campaigns.enrollment import committer
+from campaigns.models import Campaign, CampaignFigures
+from campaigns.people import PeopleFilter
 from core.queue.port import task_names
 from core.tenancy import WorkspaceModel
+from sms import retries
+from sms.models import ProviderAccount
+from targets.filters import TargetFilter
 from targets.models import ImportJob
+from targets.queries import Visibility
+from tests.contract.test_task_payloads import RECORDED
+from tests.factories import make
 from tests.faults.house import House
 from tests.faults.test_chunked_jobs import mine, newcomers, people_in_a_file, selection, somebody_says_no
 from tests.faults.world import World, make_world
+from tests.sms.messages import make_log
+from workspaces.models import Membership
 
 pytestmark = [pytest.mark.concurrency, pytest.mark.postgres]
 LOST_ANSWER = {"do": "close", "accept": True}
@@ -85,6 +98,50 @@ def a_selection(world: World, _folder: Path) -> Payload:
     return payload
 
 
+def figures_asked_for(world: World, _folder: Path) -> Payload:
+    row = make(
+        CampaignFigures, world.workspace, campaign=mine(Campaign, world).get(),
+        asked_at=world.house.clock.now(),
+    )  # fmt: skip
+    member = make(Membership, world.workspace)
+    return {"workspace": world.workspace.pk, "figures": row.pk, "membership": member.pk}
+
+
+def a_start(world: World, _folder: Path) -> Payload:
+    campaign = mine(Campaign, world)
+    campaign.update(starting=True)
+    return {"workspace_id": world.workspace.pk, "campaign_id": campaign.get().pk}
+
+
+def a_rule(world: World, _folder: Path) -> Payload:
+    newcomers(world)
+    later(world, minutes=2)
+    campaign = mine(Campaign, world).get()
+    with world.inside():
+        meant = TargetFilter({"status": "new"})
+        newcomer_rule.save_rule(campaign.pk, filters=meant, daily_cap=9, include_existing=True, user=None)
+    return {"workspace_id": world.workspace.pk, "campaign_id": campaign.pk}
+
+
+def a_job(world: World, _folder: Path) -> Payload:
+    campaign = mine(Campaign, world).get()
+    with world.inside():
+        shown, everyone = PeopleFilter({}, campaign=campaign), Visibility.everyone()
+        job = changing.change_all(campaign, shown, Operation.PAUSE, everyone, user=None)
+    return {"workspace_id": world.workspace.pk, "job_id": job.pk, "held": job.revision}
+
+
+def a_wish_to_try_again(world: World, _folder: Path) -> Payload:
+    with world.inside():
+        account = ProviderAccount.objects.get()
+        row = make_log(
+            world.workspace, status="failed", producer="test", sender_number=account.lines[0],
+            provider_account_id=account.pk,
+        )  # fmt: skip
+        retries.ask(row.pk, reason="mended", user=make(Membership, world.workspace).user)
+    return {"workspace_id": world.workspace.pk}
+
+
 def nothing(_world: World, _folder: Path) -> Payload:
     return {}
 
@@ -92,12 +149,17 @@ def nothing(_world: World, _folder: Path) -> Payload:
 MESSAGES: dict[str, Callable[[World, Path], Payload]] = {
     "automation.process_executions": a_chunk,
     committer.TASK: a_selection,
+    kept_figures.TASK: figures_asked_for,
+    jobs.TASK: a_job,
+    newcomer_checks.TASK: a_rule,
+    settling.TASK: a_start,
     "core.pulse": nothing,
     "sms.check_credit": nothing,
     "sms.poll_deliveries": accepted_messages,
     "sms.process_inbound": a_no,
     "sms.reconcile": unknown_messages,
     "sms.send_replies": an_answered_no,
+    retries.SEND: a_wish_to_try_again,
     "targets.run_import": an_import,
 }
 
@@ -114,7 +176,8 @@ def everything(world: World) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.mark.parametrize("name", MESSAGES)
 def test_a_message_that_comes_again_changes_nothing(world: World, tmp_path: Path, name: str):
-    message = {"name": name, "payload": MESSAGES[name](world, tmp_path)}
+    message: dict[str, Any] = {"name": name, "payload": MESSAGES[name](world, tmp_path)}
+    assert set(message["payload"]) >= set(RECORDED[name])  # an older worker finds what it knows
     assert world.house.run("task", argument=message).code == 0
     before, asked = everything(world), len(world.house.accepted())
     for _ in range(2):

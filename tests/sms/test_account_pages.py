@@ -366,7 +366,8 @@ def test_an_approved_text_is_tried_with_its_values(
 ) -> None:
     approved = {"4321": {"kind": "pattern", "text": "سلام {0}، کد شما {1} است."}}
     account = make_account(workspace, simulator.url, lines=["4321"], line_details=approved)
-    trial = {"number": "09123456789", "sender": "4321", "text": "چیز دیگر", "key": str(uuid4())}
+    trial = {"number": "09123456789", "sender": "4321", "text": "چیز دیگر", "kind": "service"}
+    trial["key"] = str(uuid4())
 
     refused = english.post(reverse("sms:account-test", args=[account.pk]), trial)
     taken = english.post(
@@ -375,3 +376,84 @@ def test_an_approved_text_is_tried_with_its_values(
 
     assert (refused.status_code, taken.status_code) == (409, 302)
     assert [message.text for message in simulator.accepted()] == ["سلام علی، کد شما 12 است."]
+
+
+KEYS = "to = {to}\ntext = {text}\ntype = sms\napi_key = 1234\nnote = a-long-literal-key"
+
+
+def test_words_that_may_be_keys_are_dots_when_a_description_is_shown_again(
+    english: Client, workspace: Workspace
+) -> None:
+    add(
+        english,
+        "generic",
+        fields=KEYS,
+        headers="X-Sign: abc\nAuthorization: Bearer 0123456789abcdef {password}",
+    )
+    account = ProviderAccount.objects.get()
+
+    page = english.get(reverse("sms:account", args=[account.pk])).content.decode()
+
+    assert "api_key = ••••••••\nnote = ••••••••" in page
+    assert "Authorization: Bearer •••••••• {password}" in page
+    assert "type = sms" in page
+    assert not [key for key in ("1234\n", "a-long-literal", "0123456789abcdef", "abc\n") if key in page]
+
+
+def test_dots_keep_the_stored_words_and_edited_dots_are_refused(
+    english: Client, workspace: Workspace
+) -> None:
+    add(english, "generic", fields=KEYS)
+    account = ProviderAccount.objects.get()
+    address = reverse("sms:account", args=[account.pk])
+    dotted = KEYS.replace("1234", "••••••••").replace("a-long-literal-key", "••••••••")
+
+    english.post(address, form_of("generic", password="", fields=dotted.replace("= sms", "= text")))
+    account.refresh_from_db()
+    edited = english.post(address, form_of("generic", password="", fields=dotted.replace("note", "other")))
+
+    stored = opened(account)["fields"]
+    assert (stored["api_key"], stored["note"], stored["type"]) == ("1234", "a-long-literal-key", "text")
+    assert edited.status_code == 422
+    assert "Write the whole value of other" in edited.content.decode()
+
+
+def test_a_rate_of_nothing_is_refused_in_words(english: Client, workspace: Workspace) -> None:
+    response = add(english, "melipayamak", rate_per_second="0")
+
+    assert response.status_code == 422
+    assert "To send nothing by this account" in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({"delivery_url": "https://127.0.0.1/state/{id}"}, "Say where in the answer it is."),
+        ({"delivery_url": "https://127.0.0.1/state", "delivery_path": "s"}, "{id} has to stand in it"),
+        ({"credit_url": "https://10.0.0.1/left", "credit_path": "c"}, "has to begin like the address"),
+        ({"credit_url": "https://127.0.0.1/{text}", "credit_path": "c"}, "Only {id}, {username}"),
+        ({"delivery_words": "10 = arrived"}, "arrived is none of delivered"),
+    ],
+)
+def test_questions_that_cannot_be_asked_are_told_at_their_boxes(
+    english: Client, workspace: Workspace, changed: dict[str, str], words: str
+) -> None:
+    response = add(english, "generic", **changed)
+
+    assert response.status_code == 422
+    assert words in response.content.decode()
+
+
+def test_a_promotional_text_cannot_be_tried_on_a_service_line(
+    english: Client, workspace: Workspace, simulator: Simulator
+) -> None:
+    account = make_account(workspace, simulator.url, line_details={LINE: {"kind": "service"}})
+    trial = {"number": "09123456789", "sender": LINE, "text": "hello", "key": str(uuid4())}
+    address = reverse("sms:account-test", args=[account.pk])
+
+    refused = english.post(address, {**trial, "kind": "promotional"})
+    sent_before = len(simulator.accepted())
+    english.post(address, {**trial, "kind": "service"})
+
+    assert (refused.status_code, sent_before, len(simulator.accepted())) == (422, 0, 1)
+    assert "This line is not for promotional messages." in refused.content.decode()

@@ -2,9 +2,11 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from datetime import datetime, timedelta
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -153,6 +155,18 @@ def test_a_provider_that_does_not_answer_is_left_after_a_few_questions(
     due_soon = SmsLog.objects.filter(poll_at=clock.now() + timedelta(minutes=1)).count()
     assert due_soon == 7
     assert {status_of(row) for row in rows} == {SmsStatus.SUBMITTED}
+
+
+def test_an_account_is_asked_no_faster_than_the_installation_allows(
+    workspace: Workspace, simulator: Simulator, account: ProviderAccount, clock: MovableClock, settings: Any
+) -> None:
+    settings.SMS_QUESTIONS_PER_SECOND = 50
+    for n in range(6):
+        sent(workspace, simulator, account, f"091200000{n:02}", clock.now())
+    begun = time.monotonic()
+
+    assert poll_due(clock.now()).asked == 6
+    assert time.monotonic() - begun >= 5 / 50
 
 
 def test_one_workspaces_broken_account_does_not_stop_anothers(

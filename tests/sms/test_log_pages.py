@@ -12,7 +12,7 @@ from django.urls import reverse
 from python_calamine import CalamineWorkbook
 
 from sms import switch
-from sms.models import SmsLog, SmsStatus
+from sms.models import SmsLog, SmsLogEvent, SmsStatus
 from sms.providers.melipayamak_codes import DELIVERY_CODES
 from sms.reports import ingest_reports
 from sms.types import DeliveryReport, DeliveryStatus
@@ -306,10 +306,57 @@ def test_the_messages_of_a_filter_can_be_downloaded(english: Client, workspace: 
 
 def read_rows(body: bytes, kind: str) -> list[list[str]]:
     if kind == "csv":
-        return list(csv.reader(io.StringIO(body.decode("utf-8-sig"))))
+        rows = csv.reader(io.StringIO(body.decode("utf-8-sig")))
+        return [[cell.strip("\t") for cell in row] for row in rows]
     sheet = CalamineWorkbook.from_filelike(io.BytesIO(body)).get_sheet_by_index(0)
     return [[str(cell) for cell in row] for row in sheet.to_python()]
 
 
 def test_an_unknown_kind_of_file_is_not_there(english: Client) -> None:
     assert english.get("/automation/sms-logs/export.pdf").status_code == 404
+
+
+def test_a_campaign_is_chosen_by_its_name(english: Client, workspace: Workspace) -> None:
+    campaign = make_campaign(workspace, name="Autumn")
+    row = make_log(workspace, campaign_id=campaign.pk)
+    make_log(workspace)
+
+    for address in (PAGE, "/automation/sms-unknown/"):
+        page = english.get(f"{address}?campaign={campaign.pk}").content.decode()
+        assert f'<option value="{campaign.pk}" selected>Autumn</option>' in page
+    assert shown(english, f"?campaign={campaign.pk}") == {row.pk}
+    assert "Autumn</bdi></a>" in english.get(PAGE).content.decode()
+
+
+def test_the_list_costs_the_same_for_any_number_of_campaigns(english: Client, workspace: Workspace) -> None:
+    counts = []
+    english.get(PAGE)
+    for _ in range(2):
+        for number in range(5):
+            campaign = make_campaign(workspace, name=f"Campaign {number}")
+            make_log(workspace, campaign_id=campaign.pk)
+        with CaptureQueriesContext(connection) as queries:
+            english.get(PAGE)
+        counts.append(len(queries))
+
+    assert counts[0] == counts[1]
+
+
+@pytest.mark.parametrize(
+    ("provider", "word", "said"),
+    [
+        ("melipayamak", "35", "(on the operator&#x27;s block list)"),
+        ("melipayamak", "42", "(not in the provider&#x27;s list of codes)"),
+        ("generic", "delivered", "(on the phone)"),
+    ],
+)
+def test_a_delivery_code_is_told_in_words(
+    english: Client, workspace: Workspace, provider: str, word: str, said: str
+) -> None:
+    row = make_log(workspace, provider=provider)
+    SmsLogEvent.objects.create(
+        workspace=workspace, sms_log=row, event="delivery_report", provider_status=word, payload={},
+        dedupe_key=f"delivery_report:{word}", occurred_at=row.created_at,
+    )  # fmt: skip
+
+    assert said in english.get(f"{PAGE}{row.pk}").content.decode()

@@ -23,7 +23,7 @@ from tests.clocks import MovableClock
 from tests.people import client_of
 from tests.sms.messages import make_account, make_settings
 from tests.sms.simulator_fixture import LINE
-from workspaces.models import User, Workspace
+from workspaces.models import AuditRecord, User, Workspace
 
 SECRET = "hunter2-canary"
 PAGE = "/settings/sms/"
@@ -157,6 +157,17 @@ def test_another_workspaces_account_is_not_found(
     assert english.post(reverse(f"sms:{name}", args=[theirs.pk]), {}).status_code == 404
 
 
+def test_an_account_that_is_paused_is_not_called_ready(
+    english: Client, workspace: Workspace, clock: MovableClock
+) -> None:
+    make_account(workspace, paused_until=clock.now() + timedelta(minutes=5), paused_since=clock.now())
+
+    page = english.get(reverse("sms:settings")).content.decode()
+
+    assert "Paused" in page
+    assert "Ready" not in page
+
+
 def test_another_account_is_made_primary(english: Client, workspace: Workspace) -> None:
     make_account(workspace)
     second = make_account(workspace, title="Second", is_primary=False)
@@ -214,9 +225,12 @@ def test_a_pause_is_shown_with_its_reason_and_can_be_ended(
     page = text_of(english.get(PAGE))
     assert "Problem solved, continue" in page
     assert "The SMS account has run out of credit." in page
+    assert "The SMS account has run out of credit." in text_of(english.get("/"))
 
     english.post(reverse("sms:reopen"))
     assert ProviderAccount.objects.get().paused_until is None
+    assert AuditRecord.objects.filter(event="sms.channel_reopened").count() == 1
+    assert "The SMS account has run out of credit." not in text_of(english.get("/"))
 
 
 def trial_form(**changed: object) -> dict[str, object]:

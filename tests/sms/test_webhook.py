@@ -14,11 +14,13 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
+from automation.models import WorkflowExecution
 from blacklist.models import BlacklistEntry
 from sms import switch, webhooks
-from sms.models import SmsLogEvent, SmsStatus, UnmatchedReport
+from sms.models import SmsLogEvent, SmsSettings, SmsStatus, UnmatchedReport
 from sms.report_formats import GenericFormat, Malformed, TooManyReports
 from tests.clocks import MovableClock
+from tests.scenario import Scenario, send, wait
 from tests.sms.messages import make_log, make_settings, status_of
 from workspaces.models import Workspace
 
@@ -381,3 +383,30 @@ def test_what_is_no_report_of_the_panel_changes_nothing(
 
     assert response.status_code == status
     assert status_of(row) == SmsStatus.SUBMITTED
+
+
+# -- and the people on their way ----------------------------------------------------------------------
+
+
+def test_a_report_moves_no_walk(workspace: Workspace, clock: MovableClock) -> None:
+    scenario = Scenario(send(), wait(1))
+    scenario.settle()
+    before = WorkflowExecution.objects.values().get()
+    (message,) = scenario.logs()
+
+    post(SmsSettings.objects.get().webhook_token, reports((message.provider_message_id, "failed")))
+
+    assert status_of(message) == SmsStatus.FAILED
+    assert WorkflowExecution.objects.values().get() == before
+
+
+def test_whoever_opts_out_on_the_way_gets_nothing_more(workspace: Workspace, clock: MovableClock) -> None:
+    scenario = Scenario(send(), wait(1), send())
+    scenario.settle()
+
+    post(SmsSettings.objects.get().webhook_token, {"opt_outs": [scenario.targets[0].mobile]})
+    clock.advance(days=2)
+    scenario.settle()
+
+    assert scenario.statuses() == {"blacklisted": 1}
+    assert len(scenario.provider.asked) == 1

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from django.utils import translation
 
 from core.errors import Invalid
 from core.spreadsheets.reading import SheetRow
 from targets import traits
-from targets.importing import mapping
+from targets.importing import fields, mapping
+from targets.views.downloads import PEOPLE
 
 
 def layout(*rows: tuple[object, ...]) -> mapping.Layout:
@@ -136,3 +138,12 @@ def test_one_field_takes_one_column() -> None:
 def test_several_columns_may_hold_numbers() -> None:
     chosen = {"0": "phone", "1": "phone", "2": "mobile"}
     assert mapping.checked({**chosen, "3": ""}, ["a", "b", "c", "d"]) == chosen
+
+
+@pytest.mark.parametrize("language", ["fa", "en"])
+def test_the_products_own_table_of_people_is_understood(language: str) -> None:
+    with translation.override(language):
+        found = mapping.suggest([str(column) for column in PEOPLE.columns])
+    wanted = {"1": "name", "2": "first_name", "3": "last_name", "4": "mobile", "5": "landline"}
+    assert {index: found[index] for index in wanted} == wanted
+    assert found["0"] not in fields.NUMBER_FIELDS  # the person's number is no phone number

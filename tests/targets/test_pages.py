@@ -135,7 +135,7 @@ def test_the_list_costs_as_many_queries_for_fifty_people_as_for_one(
         with CaptureQueriesContext(connection) as captured:
             site.get(URL)
         costs.append(len(captured))
-    assert costs[0] == costs[1] <= 10
+    assert costs[0] == costs[1] <= 11  # one of them is the menu's: whether automation is on
 
 
 # --- one person

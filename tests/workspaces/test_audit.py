@@ -165,8 +165,21 @@ def test_a_line_tells_before_and_after_in_words(workspace: Workspace, owner: Use
         ("Role", "Seller", "Administrator"),
         ("on", "—", "yes"),
         ("days", "—", "1, 2"),
-        ("gone", "—", "—"),
     ]
+
+
+def test_a_line_counts_people_and_spells_hours_out(workspace: Workspace, owner: User) -> None:
+    hours = {
+        "timezone": "Asia/Tehran",
+        "days": {"sat": [["09:00", "12:00"], ["14:00", "18:00"]], "fri": None},
+    }
+    row = make_audit_record(workspace, user=owner, new={"count": 3, "ids": [7, 8, 9], "window": hours})
+    with translation.override("en"):
+        line = audit_page.line(row)
+
+    assert [c.new for c in line.changes] == ["3", "Saturday 09:00-12:00 14:00-18:00"]
+    with translation.override("fa"):
+        assert audit_page.line(row).changes[-1].new == "شنبه ۰۹:۰۰-۱۲:۰۰ ۱۴:۰۰-۱۸:۰۰"
 
 
 @pytest.mark.parametrize(
@@ -245,7 +258,8 @@ def test_the_page_takes_the_same_queries_for_one_row_and_for_fifty(
     for _ in range(50):
         make_audit_record(workspace, user=owner)
     member_client.get("/settings/audit")
-    with django_assert_max_num_queries(7):  # type: ignore[operator]  # 3 of the member, members, people, count, rows
+    # 3 of the member, members, people, count, rows, the switch of the menu
+    with django_assert_max_num_queries(8):  # type: ignore[operator]
         member_client.get("/settings/audit")
 
 

@@ -114,12 +114,13 @@ def test_a_changed_role_counts_at_the_next_request(parisa: User) -> None:
     assert client.get("/settings").status_code == 403
 
 
-def test_a_request_of_a_member_asks_three_questions_of_the_database(
+def test_a_request_of_a_member_asks_four_questions_of_the_database(
     parisa: User, django_assert_num_queries: object
 ) -> None:
     client = client_of(parisa)
     client.get("/workspaces")
-    with django_assert_num_queries(3):  # type: ignore[operator]  # session, person, memberships
+    # session, person, memberships, and whether automation is on (the menu shows it)
+    with django_assert_num_queries(4):  # type: ignore[operator]
         client.get("/workspaces")
 
 

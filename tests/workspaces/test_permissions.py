@@ -31,8 +31,9 @@ EXPECTED = {
         "automation.sms_logs.view",
         "journey.read",
         "targets.view",
+        "targets.activities",
     },
-    "seller": {"targets.view_own", "automation.campaigns.view"},
+    "seller": {"targets.view_own", "targets.activities", "automation.campaigns.view"},
 }
 
 

@@ -13,7 +13,7 @@ from core.errors import DomainError
 from core.pagination import paginate
 from workspaces import actions, audit_page, invitations, queries
 from workspaces.decorators import permission_required
-from workspaces.forms import AuditFilter, MemberForm, RoleForm, WorkspaceForm
+from workspaces.forms import MemberForm, RoleForm, WorkspaceForm
 from workspaces.http import MemberRequest
 from workspaces.models import Role, Workspace
 from workspaces.permissions import Perm
@@ -102,10 +102,7 @@ def member_invite(request: MemberRequest, pk: int) -> HttpResponse:
 @require_safe
 @permission_required(Perm.WORKSPACE_AUDIT)
 def audit_log(request: MemberRequest) -> HttpResponse:
-    members = list(queries.members_of(request.workspace))
-    form = AuditFilter(request.GET or None, members=members)
-    chosen = form.cleaned_data if form.is_bound and form.is_valid() else {}
-    rows = queries.audit_rows(request.workspace, event=chosen.get("event", ""), user=chosen.get("user"))
+    form, rows, _chosen = audit_page.chosen(request)
     page = paginate(request, rows)
     context = {"form": form, "page": page, "lines": [audit_page.line(row) for row in page]}
     return render(request, "workspaces/audit_log.html", context)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 from uuid import UUID
 
 from automation.runtime.policy import RunPolicy
@@ -68,6 +68,25 @@ class RuntimeAction(Protocol):
     def record(
         self, answers: Sequence[Any], retry_at: Mapping[int, datetime], now: datetime
     ) -> dict[int, list[tuple[str, Mapping[str, Any]]]]: ...
+
+
+class Calls(Protocol):
+    """Calls to the outside that are being made while their caller does something else."""
+
+    def wait_begun(self) -> None:
+        """Wait until the last of them has begun."""
+        ...
+
+    def answers(self) -> Sequence[Any]:
+        """Wait for all; what `RuntimeAction.call` returns. Raises nothing."""
+        ...
+
+
+@runtime_checkable
+class Starting(Protocol):
+    """A `RuntimeAction` whose calls can be left to themselves for a while."""
+
+    def start(self, calls: Sequence[Any], deadline: float) -> Calls: ...
 
 
 _actions: dict[str, RuntimeAction] = {}

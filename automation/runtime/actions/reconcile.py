@@ -34,7 +34,7 @@ from sms import settlement
 from sms.channel import gateway_of
 from sms.models import ProviderAccount, SmsStatus
 from sms.reconcile import can_be_asked
-from sms.sending import Answer, History, Past, StepKey
+from sms.sending import Answer, Fate, History, Past, StepKey
 from sms.settlement import PROVEN_ABSENT, Settled
 
 UNKNOWN_OUTCOME: Final = "unknown_outcome"
@@ -110,7 +110,7 @@ class WaitingWalks:
         if not ours:
             return
         _tell(ours, now)
-        _bring_forward(ours, now)
+        _bring_forward([(one.execution_id, one.node_id, one.cycle) for one in ours], now)
         _give_back([one for one in ours if not one.accepted])
 
 
@@ -131,14 +131,28 @@ def _tell(messages: Sequence[Settled], now: datetime) -> None:
     )  # fmt: skip
 
 
-def _bring_forward(messages: Sequence[Settled], now: datetime) -> None:
+def _bring_forward(steps: Iterable[tuple[int | None, int | None, int]], now: datetime) -> None:
     """Those that wait for this answer are due. A walk that went on meanwhile stands elsewhere or waits for
     something else: at a send step only this wait is a light one."""
-    steps = Q(pk__in=[])
-    for one in messages:
-        steps |= Q(pk=one.execution_id, current_node_id=one.node_id, cycle=one.cycle)
-    waiting = WorkflowExecution.objects.filter(steps, status=ExecutionStatus.WAITING, consumes_budget=False)
+    wanted = Q(pk__in=[])
+    for execution_id, node_id, cycle in steps:
+        wanted |= Q(pk=execution_id, current_node_id=node_id, cycle=cycle)
+    waiting = WorkflowExecution.objects.filter(wanted, status=ExecutionStatus.WAITING, consumes_budget=False)
     waiting.update(next_run_at=now, wake_at=now, revision=F("revision") + 1)
+
+
+def told_late(answers: Sequence[Answer], now: datetime) -> None:
+    """Answers that the database could not take in time are stored now: walks that wait for them are due.
+
+    A message that surely was not sent fails its step for now, once, as after a look at the provider: the
+    step's retry rule decides about a new attempt.
+    """
+    absent = [
+        answer.attempt.log_id for answer in answers if answer.fate not in (Fate.ACCEPTED, Fate.IN_DOUBT)
+    ]
+    settlement.note_absent(absent, now)
+    _bring_forward([(step.execution_id, step.node_id, step.cycle)
+                    for step in (answer.attempt.step for answer in answers)], now)  # fmt: skip
 
 
 def _give_back(absent: Sequence[Settled]) -> None:

@@ -13,8 +13,8 @@ from automation import counters
 from automation.action_specs.send_sms import SUBTYPE
 from automation.counters import RunPolicyKey
 from automation.runtime import guards, message_checks
-from automation.runtime.actions import kept_sms, reconcile
-from automation.runtime.actions.base import Reserved, Step
+from automation.runtime.actions import kept_sms, reconcile, trials
+from automation.runtime.actions.base import Calls, Reserved, Step
 from automation.runtime.sms_config import config_of
 from automation.runtime.sms_guards import SMS_GUARDS
 from automation.runtime.sms_route import way_of
@@ -24,8 +24,8 @@ from core.failpoints import failpoint
 from core.phones import mobile_or_none
 from engine.text import Text, parse_text, render
 from engine.types import ActionResult, ActionStatus
-from sms import breaker, sending
 from sms import queries as sms_queries
+from sms import sending, sending_calls
 from sms.channel import Channel
 from sms.models import SmsStatus
 from sms.parts import parts_of
@@ -56,21 +56,24 @@ class SendSms:
         refused = [_blocked_draft(s, history, r) for s in open_steps if (r := stopped.get(s.id))]
         done.results |= {s.id: _said_of(s, stopped[s.id]) for s in open_steps if s.id in stopped}
         passing = [step for step in open_steps if step.id not in stopped]
-        drafts = [] if channel is None else [_draft(step, history, channel, now) for step in passing]
+        drafts = [] if channel is None else [draft_of(step, history, channel, now) for step in passing]
         drafts = [] if channel is None else message_checks.ask(drafts, passing, channel, done, now)
         ready = [draft for draft in drafts if draft.status == SmsStatus.SENDING]
-        ready = _one_trial(ready, done, now)
+        ready = trials.one_trial(ready, passing, channel, history, done, now)
         granted = _reserve_budget(passing, ready, done, now)
         granted = _one_in_flight(granted, passing, done, now)
         failpoint("after_budget")
         rest = [d for d in drafts if d.status != SmsStatus.SENDING] + [d for d in refused if d is not None]
         attempts = sending.insert([*granted, *rest], token, now)
         _collect(attempts, granted, passing, done, now)
-        _release_trials(ready, attempts, now)
+        trials.release_trials(ready, attempts, now)
         return done
 
     def call(self, calls: Sequence[Attempt], deadline: float) -> Sequence[Answer]:
-        return sending.call_all(calls, deadline)
+        return sending_calls.call_all(calls, deadline)
+
+    def start(self, calls: Sequence[Attempt], deadline: float) -> Calls:
+        return sending_calls.Calls(calls, deadline)
 
     def results(self, answers: Sequence[Answer], now: datetime) -> dict[int, ActionResult]:
         return {answer.attempt.step.execution_id: _result(answer, now) for answer in answers}
@@ -100,9 +103,11 @@ class SendSms:
 
     def settle(self, facts: Sequence[Fact], token: UUID, now: datetime) -> tuple[list[Fact], Notes]:
         ready, later = kept_sms.sort(facts, token)
+        reconcile.WaitingWalks().hold([answer.attempt.step.execution_id for answer in ready])
         notes = self.record(ready, {}, now) if ready else {}
         # What is kept names neither text nor line: the ledger reads them from the messages.
         ledger.enter_messages(answer.attempt.log_id for answer in ready)
+        reconcile.told_late(ready, now)
         return later, notes
 
 
@@ -163,7 +168,7 @@ def _empty_draft(step: Step, history: sending.History, status: str, code: str, d
     )  # fmt: skip
 
 
-def _draft(step: Step, history: sending.History, channel: Channel, now: datetime) -> Draft:
+def draft_of(step: Step, history: sending.History, channel: Channel, now: datetime) -> Draft:
     """The message as it would leave now, from the person's live data; or a row that says why it cannot."""
     config = config_of(step)
     phone = mobile_or_none(step.subject.contacts.get("sms", ""))
@@ -188,34 +193,6 @@ def _draft(step: Step, history: sending.History, channel: Channel, now: datetime
         template=config.body, text=text,
         parts=parts_of(text), account=way.account, sender=way.sender, has_next=way.has_next,
     )  # fmt: skip
-
-
-def _one_trial(drafts: Sequence[Draft], done: Reserved, now: datetime) -> list[Draft]:
-    """Through an account whose pause is over one message goes first; the others wait for its outcome.
-
-    Before the budget is taken: accounts are locked before counters, here and where results are recorded.
-    """
-    half_open = {d.account.id for d in drafts if d.account and d.is_trial}
-    free = {pk for pk in sorted(half_open) if breaker.take_trial(pk, now)}
-    clear: list[Draft] = []
-    for draft in drafts:
-        account = draft.account
-        if account is None or account.id not in half_open:
-            clear.append(draft)
-        elif account.id in free:
-            free.remove(account.id)
-            clear.append(draft)
-        else:
-            done.results[draft.step.execution_id] = ActionResult(
-                status=ActionStatus.DEFERRED, reason="provider", until=now + breaker.TRIAL_WAIT
-            )
-    return clear
-
-
-def _release_trials(drafts: Sequence[Draft], attempts: Mapping[StepKey, Attempt], now: datetime) -> None:
-    """A trial without budget, or whose row was a twin's, never leaves: the next message is the trial."""
-    unused = {d.account.id for d in drafts if d.account and d.is_trial and d.step not in attempts}
-    breaker.release_trials(unused, now)
 
 
 def _reserve_budget(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from automation import registry
 from automation.builder import rules
 from automation.builder.rule_rows import GroupRow, RuleRow, rows
-from automation.builder.rules import OPERATORS, Group, Rule
+from automation.builder.rules import EVENT, OPERATORS, Group, Rule
 from engine.conditions import check_condition, evaluate
 from engine.types import Facts, FieldType
 
@@ -73,6 +73,10 @@ def as_posted(row: GroupRow | RuleRow, data: QueryDict) -> QueryDict:
             as_posted(part, data)
     elif row.widget == "raw":
         data[f"{row.name}.raw"] = row.value
+    elif row.widget == "event":
+        data[f"{row.name}.field"] = EVENT
+        data[f"{row.name}.operator"] = next(o.value for o in row.operators if o.is_chosen)
+        data.setlist(f"{row.name}.value", [row.value, row.count, row.days])
     else:
         data[f"{row.name}.field"] = next(o.value for _, group in row.fields for o in group if o.is_chosen)
         data[f"{row.name}.operator"] = next(o.value for o in row.operators if o.is_chosen)

@@ -390,14 +390,22 @@ def settings_form(draft: WorkflowVersion, **typed: str) -> dict[str, str]:
         "thu": "09:00-13:00",
         "fri": "",
     }
-    return week | shown | typed
+    retry = {
+        "retry_enabled": "on",
+        "retry_max_attempts": "3",
+        "retry_minutes": "15",
+        "retry_strategy": "fixed",
+        "retry_on_exhausted": "fail",
+    }
+    return week | shown | retry | typed
 
 
 def test_the_settings_as_rendered_change_nothing(workflow, draft, english):
     before = draft.settings
-    english.post(url("settings", workflow.pk), settings_form(draft))
+    answer = english.post(url("settings", workflow.pk), settings_form(draft))
 
     draft.refresh_from_db()
+    assert answer.status_code == 302
     assert (draft.settings, draft.revision) == (before, 0)
 
 
@@ -505,7 +513,7 @@ def test_pages_of_a_draft_cost_the_same_whatever_its_size(
         draft.refresh_from_db()
         typed = {"base": str(Base.of(draft)), "at": f"{start}.default.0", "do": "insert:send_sms"}
         english.post(url("change", workflow.pk), typed)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(15):
         english.get(url("builder", workflow.pk))
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(15):
         english.get(url("step", workflow.pk, send_key(draft)))

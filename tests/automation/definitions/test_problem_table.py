@@ -95,7 +95,6 @@ SHAPE: list[Row] = [
     row("node_duplicate", "a", start(), message("a"), message("a"), end("e"), edges="start>a>e"),
     of(node("x", "teleport", "beam"), "node_type_unknown"),
     of(node("x", "action", "fax"), "node_subtype_unknown"),
-    of(node("x", "action", "create_followup"), "node_subtype_unknown"),
     of(node("x", "wait", "for_the_moon"), "node_subtype_unknown"),
     row("node_must_be_enabled", "e", start(), message("a"),
         NodeSpec(key="e", type="end", subtype="complete", is_enabled=False), edges="start>a>e"),

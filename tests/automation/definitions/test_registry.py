@@ -65,6 +65,7 @@ def test_every_audit_event_has_a_label():
 
 def test_the_menu_entry_needs_the_permission(rf, workspace):
     request = rf.get("/")
+    request.workspace = workspace
     request.permissions = frozenset()
     assert "workflows" not in [link.key for group in navigation.groups_for(request) for link in group.links]
     request.permissions = frozenset({"automation.workflows.view"})

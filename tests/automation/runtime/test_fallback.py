@@ -6,12 +6,14 @@ import json
 from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 
 from core.crypto import seal
 from core.tenancy import current_workspace_id, workspace_scope
 from sms import queries
 from sms.channel import Channel
-from sms.models import ProviderAccount, SmsLog
+from sms.line_windows import every_day
+from sms.models import LineRule, ProviderAccount, SmsLog
 from sms.types import Outcome
 from tests import scenario as scripted
 from tests.clocks import MovableClock
@@ -219,3 +221,44 @@ def test_a_text_that_is_not_the_approved_one_does_not_leave(clock: MovableClock)
     row = SmsLog.objects.get()
     assert (row.status, row.error_code) == ("skipped", "text_not_approved")
     assert scenario.provider.asked == []
+
+
+def test_while_one_message_tries_the_first_account_the_others_leave_by_the_stand_in_at_once(
+    clock: MovableClock,
+) -> None:
+    scenario, second = Scenario(people=6), stand_in()
+    ProviderAccount.objects.filter(is_primary=True).update(
+        paused_until=clock.now() - timedelta(seconds=1), paused_since=clock.now() - timedelta(hours=1)
+    )
+
+    scenario.tick()
+
+    assert (len(scenario.provider.accepted), len(second.accepted)) == (1, 5)
+    assert scenario.statuses() == {"completed": 6}
+
+
+def test_a_step_that_names_the_account_waits_for_its_trial(clock: MovableClock) -> None:
+    open_scripted_channel()
+    named = Scenario(send(provider=str(primary().pk)), people=3)
+    second = stand_in()
+    ProviderAccount.objects.filter(is_primary=True).update(
+        paused_until=clock.now() - timedelta(seconds=1), paused_since=clock.now() - timedelta(hours=1)
+    )
+
+    named.tick()
+
+    assert (len(named.provider.accepted), len(second.accepted)) == (1, 0)
+
+
+def test_a_stand_in_whose_line_is_closed_keeps_the_message_until_it_opens(clock: MovableClock) -> None:
+    scenario, second = Scenario(people=2), stand_in()
+    hour = timezone.localtime(clock.now()).hour
+    closed = every_day(f"{(hour + 2) % 24:02}:00", f"{(hour + 3) % 24:02}:00", "Asia/Tehran")
+    LineRule.objects.create(workspace_id=current_workspace_id(), line="50002", operator="", window=closed)
+    ProviderAccount.objects.filter(is_primary=True).update(
+        paused_until=clock.now() - timedelta(seconds=1), paused_since=clock.now() - timedelta(hours=1)
+    )
+
+    scenario.tick()
+
+    assert (len(scenario.provider.accepted), len(second.accepted)) == (1, 0)

@@ -18,6 +18,7 @@ from sms.models import ProviderAccount
 from sms.rate import FileBuckets
 from tests.clocks import MovableClock
 from tests.scenario import Scenario, accept, send, wait
+from tests.sms.messages import make_log
 from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db
@@ -131,6 +132,33 @@ def test_accounts_have_their_own_pace(clock: MovableClock, hands: Hands):
     process_executions(current_workspace_id(), *claimed(first, clock))
     ids, token = claimed(second, clock)
     assert list(pacing.pacer().blocks(ids, token, hands.at + 100)) == [ids]
+
+
+def test_an_attempt_by_the_stand_in_takes_the_stand_ins_permits(clock: MovableClock, hands: Hands):
+    """Those whom the first account surely did not serve leave at the pace of the second one."""
+    scenario = limited(Scenario(people=4), rate=1)
+    second = ProviderAccount.objects.create(
+        workspace_id=current_workspace_id(), kind="double", title="Second", lines=["50002"],
+        rate_per_second=100, fallback_position=1, sealed_credentials="x",
+    )  # fmt: skip
+    ids, token = claimed(scenario, clock)
+    for row in WorkflowExecution.objects.filter(pk__in=ids[2:]):
+        make_log(
+            Workspace.objects.get(pk=current_workspace_id()), status="failed", producer="automation",
+            execution_id=row.pk, cycle=row.cycle, node_id=row.current_node_id,
+            provider_account_id=ProviderAccount.objects.get(is_primary=True).pk,
+        )  # fmt: skip
+
+    taken: list[tuple[str, int]] = []
+
+    def take(key: str, *, rate: int, wanted: int, patience: float) -> float:
+        taken.append((key, wanted))
+        return 0.0
+
+    list(SmsPacer(take, hands.sleep, hands.now).blocks(ids, token, hands.at + 100))
+
+    primary = str(ProviderAccount.objects.get(is_primary=True).pk)
+    assert sorted(taken) == sorted([(primary, 1), (primary, 1), (str(second.pk), 2)])
 
 
 def test_no_more_is_claimed_than_leaves_until_the_next_tick(monkeypatch: pytest.MonkeyPatch):

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
 from automation.models import DailyCounter, WorkflowExecution
+from automation.runtime import claim, spool
+from automation.runtime.reaper import reap
+from automation.runtime.runner import process_executions
 from automation.states import ExecutionStatus
 from core import failpoints
+from core.tenancy import current_workspace_id
 from sms.delivery import poll_due
 from sms.models import SmsLog, SmsStatus
 from sms.reconcile import reconcile_due
@@ -253,3 +259,46 @@ def test_the_timeline_tells_of_the_wait_and_of_what_was_found(
     assert "The provider is asked whether the message went out" in shown
     assert "The provider&#x27;s list shows that it has the message" in shown
     assert "The phone was off or out of reach, so the message did not arrive." in shown
+
+
+def lost_by_the_database(scenario: Scenario, clock: MovableClock) -> None:
+    """The provider answered, the database took the answer later than the worker's lease lasted."""
+
+    def away() -> None:
+        raise OperationalError from Conflict()
+
+    token = uuid4()
+    ids = claim.claim_due(scenario.campaign.pk, consuming=True, limit=9, token=token, now=clock.now())
+    with failpoints.acting("mid_record_tx", away, once=False):
+        process_executions(current_workspace_id(), ids, token)
+    clock.advance(minutes=6)
+    reap(clock.at)
+
+
+class Conflict(Exception):
+    sqlstate = "40001"
+
+
+def test_a_walk_that_waits_goes_on_as_soon_as_a_kept_answer_is_stored(
+    simulator: Simulator, clock: MovableClock, settings: Any, tmp_path: Path
+) -> None:
+    settings.VAR_DIR, settings.LEASE_SECONDS = tmp_path, 20.5
+    simulator.behave({"rules": [{"do": "code", "code": "6"}]})
+    scenario = Scenario(send(retry=RETRY), wait(1), send("دوم"), provider_url=simulator.url)
+    lost_by_the_database(scenario, clock)
+    file = tmp_path / "spool" / "answers"
+    kept = file.read_bytes()
+    file.write_bytes(b"")  # on another host, whose disk comes back later
+    scenario.settle()
+    assert (scenario.execution().status, scenario.execution().consumes_budget) == ("waiting", False)
+
+    file.write_bytes(kept)
+    spool.settle()
+
+    assert scenario.execution().next_run_at == clock.now()
+    scenario.settle()
+    assert [row.status for row in scenario.logs()] == ["failed"]  # no second message before its time
+    simulator.behave({})
+    pass_time(scenario, clock, 16)
+    assert [row.attempt_number for row in scenario.logs()] == [1, 2]
+    assert taken(simulator) == 1

@@ -21,11 +21,11 @@ from targets.models import Target
 from tests.clocks import MovableClock
 from tests.concurrency.threads import at_once
 from tests.factories import make
-from tests.people import make_workspace
+from tests.people import client_of, make_workspace
 from tests.refusing import refusing_rows
 from tests.scenario import Scenario, send, wait
 from tests.sms.inbound.relaying import NUMBER, relay, token_of, write
-from workspaces.models import AuditRecord, Workspace
+from workspaces.models import AuditRecord, User, Workspace
 
 pytestmark = pytest.mark.django_db
 
@@ -114,6 +114,20 @@ def test_yes_does_not_unblock_what_somebody_else_blocked(workspace: Workspace, s
 
     assert write(workspace, "۱۲").effect == "opt_in_refused"
     assert entry().is_active is True
+    assert AuditRecord.objects.filter(event="sms.asked_back", user=None).count() == 1
+
+
+def test_operators_are_told_on_the_start_page_until_the_block_is_gone(
+    workspace: Workspace, owner: User, clock: MovableClock
+) -> None:
+    block(workspace, "manual")
+    write(workspace, "۱۲")
+    english = client_of(owner, language="en")
+    told = "1 person who is blocked here wrote that they want messages again."
+
+    assert told in english.get("/").content.decode()
+    blacklist_actions.remove(workspace_id=workspace.pk, channel="sms", values=[NUMBER], user=owner)
+    assert told not in english.get("/").content.decode()
 
 
 def test_no_on_top_of_an_operator_s_block_stays_the_operator_s(workspace: Workspace) -> None:

@@ -256,3 +256,15 @@ def test_many_workers_send_it_once(clock: MovableClock) -> None:
         at_once(6, lambda _i: send_due(clock.at), workspace_id=workspace.pk)
 
     assert len(provider.asked) == 1
+
+
+def test_while_everything_is_stopped_the_answer_waits(provider: Provider, workspace: Workspace) -> None:
+    write(workspace, "لغو")
+    now = core_clock.now()
+    Workspace.objects.filter(pk=workspace.pk).update(sending_stopped_at=now)
+
+    assert send_due(now) == 0
+    assert (reply().status, provider.asked) == (SmsStatus.QUEUED, [])
+
+    Workspace.objects.filter(pk=workspace.pk).update(sending_stopped_at=None)
+    assert send_due(now + timedelta(minutes=2)) == 1

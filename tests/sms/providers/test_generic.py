@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -178,3 +179,68 @@ def test_the_key_in_an_address_is_in_no_log(simulator: Simulator, caplog: pytest
 
     assert PASSWORD not in caplog.text.replace("sms-simulator", "")
     assert SMS.to not in caplog.text
+
+
+QUESTIONS = {
+    "delivery_path": "data.state", "delivery_words": {"1": "delivered"}, "credit_path": "data.credit",
+}  # fmt: skip
+
+
+def asking(simulator: Simulator, **changed: Any) -> GenericGateway:
+    key = "user={username}&secret={password}"
+    return generic_gateway_to(
+        simulator.url,
+        delivery_url=f"{simulator.url}/generic/state?{key}&id={{id}}",
+        credit_url=f"{simulator.url}/generic/credit?{key}",
+        **{**QUESTIONS, **changed},
+    )
+
+
+@pytest.mark.parametrize(
+    ("outcome", "code", "words", "told"),
+    [
+        ("delivered", "1", {"1": "delivered"}, "delivered"),
+        ("blacklist", "35", {"35": "rejected"}, "rejected"),
+        ("filtered", "300", {"1": "delivered"}, "unknown"),
+    ],
+)
+def test_a_described_provider_is_asked_what_became_of_a_message(
+    outcome: str, code: str, words: dict[str, str], told: str, simulator: Simulator
+) -> None:
+    gateway = asking(simulator, delivery_words=words)
+    message_id = gateway.send(SMS, deadline_s=5).provider_message_id or ""
+    simulator.force_delivery(message_id, outcome)
+
+    (report,) = gateway.deliveries([message_id])
+
+    assert (report.provider_message_id, report.status, report.provider_status) == (message_id, told, code)
+
+
+def test_a_described_provider_is_asked_what_is_left(simulator: Simulator) -> None:
+    simulator.behave(
+        {"accounts": [{"username": USERNAME, "password": PASSWORD, "lines": [LINE], "credit": 42}]}
+    )
+
+    credit = asking(simulator).credit()
+
+    assert (credit.outcome, credit.amount) == (Outcome.ACCEPTED, Decimal(42))
+
+
+def test_without_a_question_described_nothing_is_asked(simulator: Simulator) -> None:
+    gateway = generic_gateway_to(simulator.url)
+
+    assert gateway.deliveries(["1" * 19]) == []
+    assert gateway.credit().code == "not_offered"
+
+
+def test_an_answer_about_nothing_says_nothing(simulator: Simulator) -> None:
+    gateway = asking(simulator, password="wrong")
+
+    assert gateway.deliveries(["1" * 19]) == []
+    assert gateway.credit().outcome is Outcome.IN_DOUBT
+
+
+def test_a_literal_key_is_not_kept_of_an_answer() -> None:
+    gateway = GenericGateway(config(fields={"to": "{to}", "text": "{text}", "key": "literal-canary-key"}))
+
+    assert "literal-canary-key" in gateway._secrets

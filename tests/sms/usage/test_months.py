@@ -83,3 +83,16 @@ def test_months_follow_one_another_without_a_gap(days: int, language: str, zone:
     assert month.start <= moment < month.end
     assert month.next.start == month.end
     assert (month.next.previous, month.previous.next) == (month, month)
+
+
+@pytest.mark.parametrize(
+    ("month", "language", "days"),
+    [
+        (Month(1405, 9, TEHRAN), "en", "22 Nov 2026 – 21 Dec 2026"),
+        (Month(2026, 11, TEHRAN), "fa", "۱۰ آبان ۱۴۰۵ – ۹ آذر ۱۴۰۵"),
+        (Month(1405, 9, TEHRAN), "fa", ""),
+        (Month(2026, 11, TEHRAN), "en", ""),
+    ],
+)
+def test_a_month_of_the_other_calendar_tells_its_days(month: Month, language: str, days: str) -> None:
+    assert month.days(language) == days
