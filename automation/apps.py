@@ -16,15 +16,12 @@ class AutomationConfig(AppConfig):
             registry,
             searching,
             variables,
-            workspace_settings,
         )
         from automation.action_specs import create_followup, send_sms
         from automation.models import Workflow, WorkflowExecution
         from automation.models.definition import WorkflowStatus
         from automation.states import ExecutionStatus
-        from core import navigation
         from workspaces import audit
-        from workspaces.permissions import Perm
 
         registry.register_action(send_sms.PLUGIN)
         registry.register_action(create_followup.PLUGIN)
@@ -41,15 +38,23 @@ class AutomationConfig(AppConfig):
         audit.register_values(WorkflowExecution, {"status": dict(ExecutionStatus.choices)})
         home.register()
         searching.register()
-        navigation.register(
-            navigation.NavItem(
-                key="workflows",
-                label=_("Workflows"),
-                url_name="automation:list",
-                permission=Perm.WORKFLOWS_VIEW,
-                order=35,
-                icon="workflow",
-                group="automation",
-                enabled=workspace_settings.on_for,
-            )
+        _register_menu()
+
+
+def _register_menu() -> None:
+    from automation import workspace_settings
+    from core import navigation
+    from workspaces.permissions import Perm
+
+    navigation.register(
+        navigation.NavItem(
+            key="workflows",
+            label=_("Workflows"),
+            url_name="automation:list",
+            permission=Perm.WORKFLOWS_VIEW,
+            order=35,
+            icon="workflow",
+            group="automation",
+            enabled=workspace_settings.on_for,
         )
+    )

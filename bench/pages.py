@@ -108,7 +108,11 @@ def _connection() -> Any:
 
 def addresses(campaign: Any) -> list[str]:
     """The pages that read many rows."""
-    one, person = f"/automation/campaigns/{campaign.pk}", 7
+    return [*_of_people(campaign), *_of_campaigns(campaign), *_of_messages(campaign)]
+
+
+def _of_people(campaign: Any) -> list[str]:
+    person = 7
     return [
         "/",
         "/targets/",
@@ -123,6 +127,13 @@ def addresses(campaign: Any) -> list[str]:
         "/search?q=نفر",
         "/search/suggestions?q=1234",
         "/targets/lists/",
+        "/targets/activities/",
+    ]
+
+
+def _of_campaigns(campaign: Any) -> list[str]:
+    one = f"/automation/campaigns/{campaign.pk}"
+    return [
         "/automation/workflows/",
         "/automation/campaigns/",
         one,
@@ -139,7 +150,11 @@ def addresses(campaign: Any) -> list[str]:
         "/automation/campaigns/stop",
         "/automation/health",
         "/automation/support",
-        "/targets/activities/",
+    ]
+
+
+def _of_messages(campaign: Any) -> list[str]:
+    return [
         "/automation/sms-logs/",
         "/automation/sms-logs/?status=unknown",
         "/automation/sms-logs/?status=failed",
