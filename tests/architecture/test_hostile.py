@@ -41,7 +41,7 @@ def fields_of(house: House, url: str, name: str) -> dict[str, str]:
         before = set(names)
         with undone(), noting_names(names):
             house.browser(house.boss).post(url, encoded(known), content_type=FORM)
-        known = {key: known.get(key, "1") for key in names - IGNORED}
+        known = {key: known.get(key, "1") for key in sorted(names - IGNORED)}  # the same ones each run
         if names == before:
             break
     return known
