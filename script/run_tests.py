@@ -3,11 +3,12 @@
     script/test [--fast] [--static-only] [pytest arguments]
 
 Lint, types, import contracts, migrations, deployment check, translations and vendored files first;
-then the tests on PostgreSQL, those about concurrency and faults by themselves, those that use a database
-once more on SQLite, and those in a browser; three minutes of random faults (`script/soak`) last. Servers
-are started for the run unless TEST_DATABASE_URL and TEST_REDIS_URL name some. `--fast` leaves out
-concurrency, faults, browser and soak; arguments for pytest leave out the soak. A failure does not hide
-the ones after it; the exit code is 0 only when nothing failed.
+then the tests on PostgreSQL, those that use a database once more on SQLite, those about faults, those in a
+browser, and last three minutes of random faults (`script/soak`) beside the demos and the tests about
+concurrency, which leave half of two processors idle. Servers are started for the run unless
+TEST_DATABASE_URL and TEST_REDIS_URL name some. `--fast` leaves out all but the first two; arguments for
+pytest leave out the soak. A failure does not hide the ones after it; the exit code is 0 only when nothing
+failed.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import os
 import re
 import secrets
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -32,6 +34,7 @@ ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 LOG = ROOT / "var" / "log" / "test-setup.log"
 SOAK_MINUTES = "3"
+BESIDE_THE_SOAK = ("demos", "concurrency on PostgreSQL")
 NO_TESTS = 5  # pytest's exit code when its arguments select nothing
 PYTHON_FOLDERS = (
     "automation", "blacklist", "bench", "campaigns", "config", "core", "demo", "engine", "script",
@@ -153,7 +156,7 @@ def pytest_steps(options: Options, database: str, redis: str, chromium: Path | N
     """The test runs. Concurrency tests run one at a time: they measure races.
 
     Tests of faults wait for leases and those in a browser for pages more than they work, so two files of
-    them run side by side.
+    them run side by side, and so do two demos.
     """
     on_postgres = {"TEST_DATABASE_URL": database, "TEST_REDIS_URL": redis}
     on_sqlite = {"TEST_DATABASE_URL": "", "TEST_REDIS_URL": redis}
@@ -162,13 +165,6 @@ def pytest_steps(options: Options, database: str, redis: str, chromium: Path | N
     at_once = "concurrency and not browser and not soak"
     wanted = [
         ("tests on PostgreSQL", (*parallel, "-m", plain), on_postgres, True),
-        ("concurrency on PostgreSQL", ("-m", f"{at_once} and not faults"), on_postgres, not options.fast),
-        (
-            "faults on PostgreSQL",
-            ("-n", "2", "--dist", "loadfile", "-m", f"{at_once} and faults"),
-            on_postgres,
-            not options.fast,
-        ),
         (
             "database tests on SQLite",
             (*parallel, "-p", "script.only_database_tests", "-m", f"{plain} and not postgres"),
@@ -176,9 +172,27 @@ def pytest_steps(options: Options, database: str, redis: str, chromium: Path | N
             True,
         ),
         (
+            "faults on PostgreSQL",
+            ("-n", "2", "--dist", "loadfile", "-m", f"{at_once} and faults"),
+            on_postgres,
+            not options.fast,
+        ),
+        (
             "browser",
             ("-n", "2", "--dist", "loadfile", "-m", "browser"),
             {**on_postgres, "CHROMIUM": str(chromium or "")},
+            not options.fast,
+        ),
+        (
+            "demos",
+            ("-n", "2", "--dist", "loadgroup", "-m", f"{at_once} and demo"),
+            on_postgres,
+            not options.fast,
+        ),
+        (
+            "concurrency on PostgreSQL",
+            ("-m", f"{at_once} and not faults and not demo"),
+            on_postgres,
             not options.fast,
         ),
     ]
@@ -203,9 +217,36 @@ def soak_steps(options: Options) -> list[Step]:
     return [Step(f"{SOAK_MINUTES} minutes of random faults", command)]
 
 
+def run_beside(aside: Sequence[Step], steps: Sequence[Step], report: Report, folder: Path) -> None:
+    """Run `steps` in turn while those of `aside` run; what these print is shown when all have ended.
+
+    Their seconds are those of the whole: nobody looks when they end.
+    """
+    start = time.monotonic()
+    with ExitStack() as stack:
+        children = []
+        for step in aside:
+            child = processes.start(
+                step.command, log=folder / step.title, env={**os.environ, **step.env}, cwd=ROOT
+            )
+            stack.callback(processes.stop, child, first=signal.SIGINT)
+            children.append((step, child))
+        for step in steps:
+            run_step(step, report)
+        ended = [(step, child.wait()) for step, child in children]
+    for step, code in ended:
+        announce(f"{step.title}, beside the above")
+        print((folder / step.title).read_text(errors="replace"), flush=True)
+        report.add(step, code, time.monotonic() - start)
+
+
+def announce(title: str) -> None:
+    print(f"\n== {title} " + "=" * max(3, 92 - len(title)), flush=True)
+
+
 def run_step(step: Step, report: Report) -> None:
     """Announce a step, run it with its output shown as it comes, and note how it went."""
-    print(f"\n== {step.title} " + "=" * max(3, 92 - len(step.title)), flush=True)
+    announce(step.title)
     start, crashed = time.monotonic(), False
 
     def show(line: str) -> None:
@@ -254,8 +295,12 @@ def run(options: Options, report: Report) -> None:
             return
         chromium = None if options.fast else services.require(services.CHROMIUM, log=LOG, say=print)
         database, redis = start_services(stack, folder)
-        for step in [*pytest_steps(options, database, redis, chromium), *soak_steps(options)]:
-            run_step(step, report)
+        steps = pytest_steps(options, database, redis, chromium)
+        for step in steps:
+            if step.title not in BESIDE_THE_SOAK:
+                run_step(step, report)
+        rest = [step for step in steps if step.title in BESIDE_THE_SOAK]
+        run_beside(soak_steps(options), rest, report, folder)
 
 
 def close(report: Report) -> int:

@@ -17,7 +17,7 @@ import pytest
 from script import processes
 
 ROOT = Path(__file__).resolve().parents[2]
-pytestmark = pytest.mark.concurrency
+pytestmark = [pytest.mark.concurrency, pytest.mark.demo]
 
 
 def command(folder: Path, people: int, *arguments: str) -> list[str]:
@@ -25,7 +25,12 @@ def command(folder: Path, people: int, *arguments: str) -> list[str]:
     return [sys.executable, "-m", "demo", "--folder", str(folder), *size, *arguments]
 
 
-@pytest.fixture(scope="module", params=["embedded", "server"])
+def alone(name: str, *values: Any) -> Any:
+    """A case whose demo is told once, by one of several processes that share the tests."""
+    return pytest.param(*(values or (name,)), id=name, marks=pytest.mark.xdist_group(name))
+
+
+@pytest.fixture(scope="module", params=[alone("embedded"), alone("server")])
 def told(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """The story of 150 rows, told once in each mode."""
     folder = tmp_path_factory.mktemp("told") / "demo"
@@ -99,7 +104,9 @@ def serving(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], int, Path]]
         processes.stop(child)
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("number", "code"), [alone("Ctrl-C", signal.SIGINT, 0), alone("end", signal.SIGTERM, 143)]
+)
 def test_it_serves_until_a_signal_and_leaves_nothing_running(
     serving: tuple[subprocess.Popen[str], int, Path], number: int, code: int
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -21,8 +22,8 @@ def steps(*arguments: str) -> list[Step]:
 
 def test_everything_runs_by_default() -> None:
     assert [step.title for step in steps()] == [
-        "tests on PostgreSQL", "concurrency on PostgreSQL", "faults on PostgreSQL",
-        "database tests on SQLite", "browser",
+        "tests on PostgreSQL", "database tests on SQLite", "faults on PostgreSQL", "browser", "demos",
+        "concurrency on PostgreSQL",
     ]  # fmt: skip
 
 
@@ -30,7 +31,7 @@ def test_fast_leaves_out_browser_concurrency_and_faults() -> None:
     assert [step.title for step in steps("--fast")] == ["tests on PostgreSQL", "database tests on SQLite"]
 
 
-def test_the_soak_is_the_last_step_of_a_whole_run_only() -> None:
+def test_the_soak_is_part_of_a_whole_run_only() -> None:
     asked = [run_tests.soak_steps(run_tests.parse(words)) for words in ([], ["--fast"], ["-k", "x"])]
     assert [[step.title for step in steps] for steps in asked] == [["3 minutes of random faults"], [], []]
 
@@ -52,6 +53,23 @@ def test_a_failed_step_fails_the_run() -> None:
     report.add(PYTEST, 0, 0.1)
 
     assert report.exit_code == 1
+
+
+@pytest.mark.parametrize(("code", "failed"), [(0, []), (3, ["3 minutes of random faults"])])
+def test_what_runs_beside_others_is_shown_and_counts(
+    code: int, failed: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    program = f"import sys; print('a seed'); sys.exit({code})"
+    soak = Step("3 minutes of random faults", (sys.executable, "-c", program))
+    beside = Step("demos", (sys.executable, "-c", "print('a story')"))
+    report = Report()
+
+    run_tests.run_beside([soak], [beside], report, tmp_path)
+
+    assert report.failed == failed
+    assert len(report.lines) == 2
+    printed = capfd.readouterr().out
+    assert printed.index("a story") < printed.index("3 minutes of random faults") < printed.index("a seed")
 
 
 def test_a_selection_that_is_empty_in_one_run_only_is_fine() -> None:
