@@ -6,8 +6,17 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from automation import catalogue as templates
-from automation import registry
-from automation.api_schemas import ActionOut, CatalogOut, FieldOut, KindOut, TemplateOut, VariableOut
+from automation import known_events, registry
+from automation.api_schemas import (
+    ActionOut,
+    CatalogOut,
+    EventPropertyOut,
+    FieldOut,
+    KindOut,
+    KnownEventOut,
+    TemplateOut,
+    VariableOut,
+)
 from automation.builder.kinds import StepKind, kinds
 from automation.builder.rules import OPERATORS
 from automation.models.definition import WorkflowTemplate
@@ -37,6 +46,7 @@ def catalogue() -> CatalogOut:
             )
             for field in registry.fields()
         ],
+        events=[_event(event) for event in known_events.known_events()],
         variables=[
             VariableOut(name=one.name, label=str(one.label), placeholder=one.placeholder)
             for one in registry.variables()
@@ -65,6 +75,18 @@ def _kind(kind: StepKind) -> KindOut:
         profiles=sorted(str(profile) for profile in kind.profiles),
         config=kind.config(),
     )
+
+
+def _event(event: known_events.KnownEvent) -> KnownEventOut:
+    properties = [
+        EventPropertyOut(
+            name=one.name,
+            label=str(one.label),
+            values={str(value): str(label) for value, label in one.values.items()},
+        )
+        for one in event.properties
+    ]
+    return KnownEventOut(name=event.name, label=str(event.label), properties=properties)
 
 
 def _action(plugin: ActionPlugin) -> ActionOut:

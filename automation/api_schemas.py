@@ -151,6 +151,22 @@ class TemplateOut(Out):
     category: str
 
 
+class EventPropertyOut(Out):
+    """A property that an event comes with; `values` names those of a closed set."""
+
+    name: str
+    label: str
+    values: dict[str, str]
+
+
+class KnownEventOut(Out):
+    """Something that happens to people: waits, goals and conditions of journeys name it."""
+
+    name: str
+    label: str
+    properties: list[EventPropertyOut]
+
+
 class CatalogOut(Out):
     """What a workflow can be made of in this workspace."""
 
@@ -158,6 +174,7 @@ class CatalogOut(Out):
     actions: list[ActionOut]
     operators: dict[str, list[str]]
     fields: list[FieldOut]
+    events: list[KnownEventOut]
     variables: list[VariableOut]
     templates: list[TemplateOut]
 
@@ -197,10 +214,13 @@ class MessageOut(Out):
 
 
 class HeardOut(Out):
+    """`is_event`: it counts as an answer, so journeys that wait for one go on."""
+
     text: str
     line: str
     effect: str
     label: str
+    is_event: bool
 
 
 class ActivityOut(Out):

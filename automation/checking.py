@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from automation import registry, subject_events
+from automation.known_events import in_one_spelling, unknown_event_warnings
 from automation.models.definition import WorkflowKind
 from automation.naming import step_label
 from automation.problems import sentence
@@ -57,7 +58,7 @@ def compile_registered(definition: Definition, kind: str = WorkflowKind.LIST) ->
     `kind` is the workflow's: it says which kinds of step there may be and how complete the graph must be.
     """
     return compile_definition(
-        definition,
+        in_one_spelling(definition),
         actions=registry.action_specs(),
         variables=registry.variable_names(),
         fields=registry.field_types(),
@@ -74,10 +75,12 @@ def check(definition: Definition, kind: str = WorkflowKind.LIST) -> Report:
     """
     compiled = compile_registered(definition, kind)
     problems = [*compiled.problems, *_workspace_problems(definition)]
+    unheard = unknown_event_warnings(compiled.graph) if compiled.graph else ()
+    warnings = [*compiled.warnings, *_action_warnings(definition), *unheard]
     return Report(
         compiled=compiled,
         problems=_in_words(problems, definition),
-        warnings=_in_words([*compiled.warnings, *_action_warnings(definition)], definition),
+        warnings=_in_words(warnings, definition),
     )
 
 

@@ -11,20 +11,23 @@ from django.db.models import F, QuerySet, Value
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from automation import event_lines
-from automation.models import AutomationSettings, WorkflowExecutionEvent, WorkflowNode
+from automation import event_lines, known_events
+from automation.inbound import SOURCE, event_key
+from automation.models import AutomationSettings, WorkflowExecution, WorkflowExecutionEvent, WorkflowNode
 from automation.naming import is_default, kind_label
 from core.pagination import paginate
 from sms import reasons as sms_reasons
 from sms.inbound import queries as inbound
 from sms.inbound.hooks import Subject
 from sms.models import InboundSms, SmsLog
-from targets.models import Activity, Target
+from targets import events as person_events
+from targets.models import Activity, Target, TargetEvent
 from workspaces.http import MemberRequest
 from workspaces.permissions import Perm
 
 PAGE = 30
-EVENT, HEARD, NOTED, DONE = "event", "heard", "noted", "done"
+EVENT, HEARD, NOTED, DONE, HAPPENED = "event", "heard", "noted", "done", "happened"
+TOLD_ALREADY = (SOURCE, "activities")  # sources whose messages and activities stand here themselves
 WORDS = {NOTED: _("Activity noted down"), DONE: _("Activity done")}
 
 
@@ -50,6 +53,7 @@ class Heard:
     line: str
     effect: str
     label: str
+    is_event: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,13 +99,16 @@ def history(request: MemberRequest, target: Target) -> dict[str, Any]:
 
 def moments(target: Target) -> QuerySet[Any, tuple[datetime, str, int]]:
     """When something happened to the person or came from them: time, kind and row, newest first."""
-    events = WorkflowExecutionEvent.objects.filter(subject_type="target", subject_id=target.pk)
+    walks = WorkflowExecution.objects.filter(subject_type="target", subject_id=target.pk)
+    events = WorkflowExecutionEvent.objects.filter(execution__in=walks.order_by().values("pk"))
     heard = inbound.of_person(Subject("target", target.pk), (target.mobile, target.landline))
     parts: list[QuerySet[Any]] = [rows.annotate(at=F("received_at"), what=Value(HEARD)) for rows in heard]
     # What a workflow recorded is an event already.
     activities = Activity.objects.filter(target=target)
     parts.append(activities.filter(source="").annotate(at=F("created_at"), what=Value(NOTED)))
     parts.append(activities.filter(done_at__isnull=False).annotate(at=F("done_at"), what=Value(DONE)))
+    happened = TargetEvent.objects.filter(target=target).exclude(source__in=TOLD_ALREADY)
+    parts.append(happened.annotate(at=F("occurred_at"), what=Value(HAPPENED)))
     told = events.annotate(at=F("occurred_at"), what=Value(EVENT)).order_by()
     columns = ("at", "what", "pk")
     listed = told.values_list(*columns).union(*(part.values_list(*columns) for part in parts), all=True)
@@ -115,8 +122,10 @@ def told(found_at: Sequence[tuple[datetime, str, int]]) -> list[Line]:
     events = list(rows.select_related("node", "campaign", "actor_user")) if wanted else []
     known = {(EVENT, event.pk): line for event, line in zip(events, lines(events), strict=True)}
     heard = inbound.by_ids(pk for _at, kind, pk in found_at if kind == HEARD)
-    known |= {(HEARD, pk): _heard(row) for pk, row in heard.items()}
+    answers = person_events.by_keys(map(event_key, heard))
+    known |= {(HEARD, pk): _heard(row, is_event=event_key(pk) in answers) for pk, row in heard.items()}
     known |= _activities(found_at)
+    known |= _events(found_at)
     return [known[kind, pk] for _at, kind, pk in found_at if (kind, pk) in known]
 
 
@@ -141,14 +150,28 @@ def _activity(row: Activity) -> Noted:
     return Noted(title=row.title, kind=row.kind, label=str(row.get_kind_display()), due=row.due_at)
 
 
-def _heard(row: InboundSms) -> Line:
+def _events(found_at: Sequence[tuple[datetime, str, int]]) -> dict[tuple[str, int], Line]:
+    wanted = [pk for _at, kind, pk in found_at if kind == HAPPENED]
+    rows = TargetEvent.objects.filter(pk__in=wanted) if wanted else ()
+    return {(HAPPENED, row.pk): _happened(row) for row in rows}
+
+
+def _happened(row: TargetEvent) -> Line:
+    return Line(
+        at=row.occurred_at, type=HAPPENED, label=known_events.label_of(row.name), tone="info", campaign="",
+        step="", reason=known_events.properties_in_words(row.name, row.properties), until=None, actor="",
+        message=None,
+    )  # fmt: skip
+
+
+def _heard(row: InboundSms, *, is_event: bool) -> Line:
     outcome = getattr(row, "outcome", None)
     return Line(
         at=row.received_at, label=str(_("Message received")), tone="info", campaign="", step="", reason="",
         until=None, actor="", message=None,
         heard=Heard(
             text=row.text, line=row.line, effect=outcome.effect if outcome else "",
-            label=outcome.get_effect_display() if outcome else str(_("Waiting")),
+            label=outcome.get_effect_display() if outcome else str(_("Waiting")), is_event=is_event,
         ),
     )  # fmt: skip
 

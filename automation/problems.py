@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _now
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from automation import registry
 from core.dates import in_digits_of_the_reader
 from engine.types import NodeType, Port, Problem
 
@@ -62,6 +63,7 @@ SENTENCES: dict[str, str | Promise] = {
     "wait_fallback_hour_invalid": _("Choose the hour, 0 to 23, for people whose best time is not known yet."),
     "event_missing": _("Choose the event."),
     "event_reserved": _("“%(event)s” is reserved for the product itself; choose another event."),
+    "event_unknown": _("Nothing in this installation records the event “%(event)s”, so it may never come."),
     "goal_window_invalid": _("Say within how many days the event counts: 1 to %(max)s."),
     "switch_cases_count": _("A switch needs 1 to %(max)s cases."),
     "switch_case_malformed": _("The case “%(port)s” cannot be read."),
@@ -182,6 +184,7 @@ def sentence(problem: Problem, node_type: str = "") -> str:
     values["port"] = port_label(problem.port, node_type)
     values["kind"] = str(KINDS.get(values["kind"], values["kind"]))
     values["day"] = str(DAYS.get(values["day"], values["day"]))
+    values["field"] = _field_label(values["field"])
     if problem.code == "exit_criteria_invalid":
         values["reason"] = sentence(Problem(code=values["reason"], fields=problem.fields))
     template = SENTENCES.get(problem.code)
@@ -190,6 +193,12 @@ def sentence(problem: Problem, node_type: str = "") -> str:
     text = str(template) % values
     is_of_one_branch = problem.port.partition("_")[0] in _NUMBERED_PORTS and "%(port)" not in str(template)
     return f"{values['port']}: {text}" if is_of_one_branch else text
+
+
+def _field_label(name: str) -> str:
+    """What people know a field of conditions by; a name that is none stays as it is."""
+    full = name if "." in name else f"target.{name}"
+    return next((str(field.label) for field in registry.fields() if field.name == full), name)
 
 
 def reason(code: str) -> str:

@@ -35,13 +35,15 @@ class ActionPlugin:
     `defaults` is a config with every optional key at its default. `check_workspace` is asked once, at
     publication, for all nodes of this action together: problems that depend on the workspace's own
     settings (a missing opt-out text, an unknown provider) and that must not make a version that was
-    published long ago unreadable. `warn` says what is allowed but probably not meant.
+    published long ago unreadable. `warn` says what is allowed but probably not meant. `hint` is what the
+    menu of steps says below the label.
     """
 
     spec: ActionSpec
     label: Label
     icon: str
     defaults: Callable[[], dict[str, Any]]
+    hint: Label = ""
     check_workspace: Callable[[Sequence[NodeSpec]], list[Problem]] = _no_problems
     warn: Callable[[Mapping[str, Any]], list[Problem]] = _no_warnings
 

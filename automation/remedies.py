@@ -47,6 +47,7 @@ REMEDIES: dict[str, str | Promise] = {
     "settings_key_unknown": _REMOVE_SETTING,
     "settings_only_in_journeys": _REMOVE_SETTING,
     "settings_value_invalid": _ANOTHER_VALUE,
+    "event_unknown": _("Choose an event from the list, or set a time after which people go on."),
     "exit_criteria_invalid": _("Set the criteria right, or remove them."),
     "duration_unit_unknown": _("Use minutes, hours, days or weeks."),
     "duration_too_long": _("Choose a shorter time."),

@@ -28,13 +28,14 @@ class EventSource(Protocol):
 _source: EventSource | None = None
 
 
-def register_event_source(source: EventSource | None) -> None:
-    """Take events from `source` from now on; None takes the source away.
+def register_event_source(source: EventSource | None) -> EventSource | None:
+    """Take events from `source` from now on; None takes the source away. Returns the one before.
 
     Compiled versions depend on whether there is one: register before the first is compiled.
     """
     global _source
-    _source = source
+    before, _source = _source, source
+    return before
 
 
 def is_available() -> bool:

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from automation import template_views, version_views, views
+from automation import downloads, template_views, version_views, views
 from automation.builder import (
     changes,
     exchange_views,
@@ -18,6 +18,7 @@ from automation.builder import views as builder
 app_name = "automation"
 urlpatterns = [
     path("", views.workflow_list, name="list"),
+    path("export.<slug:kind>", downloads.workflows, name="list-export"),
     path("create", views.create, name="create"),
     path("preview", step_views.preview_text, name="preview"),
     path("longest", longest_views.longest_text, name="longest"),

@@ -11,7 +11,7 @@ from django.urls import NoReverseMatch, reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from automation import catalogue, own_templates, publishing, registry
+from automation import catalogue, own_templates, publishing
 from automation.builder import queries, step_numbers
 from automation.builder.differences import differences
 from automation.builder.steps import Drawing, draw
@@ -64,7 +64,6 @@ def create(request: MemberRequest) -> HttpResponse:
         "descriptions": {template.key: template.description for template in catalogue.BUILT_IN}
         | {own_templates.key_of(template): template.description for template in own},
         "own": own,
-        "has_triggers": bool(registry.triggers()),
     }
     return render(request, "automation/workflows/create.html", context, status=_status(form))
 
@@ -137,7 +136,8 @@ def version(request: MemberRequest, pk: int, number: int) -> HttpResponse:
         "changes": changes,
         "settings_changed": other is not None and other.settings != this.settings,
         "drawing": draw(definition, timezone=zone),
-        "choices": step_numbers.choices(request, workflow),
+        "choices": step_numbers.choices(request, workflow, version=number),
+        "report": check(definition, workflow.kind) if this.status == VersionStatus.DRAFT else None,
     }
     return render(request, "automation/workflows/version.html", context)
 

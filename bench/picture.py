@@ -20,18 +20,20 @@ class Sample(Protocol):
     @property
     def messages(self) -> int: ...
     @property
-    def rate(self) -> float: ...
+    def sent(self) -> int: ...
+    @property
+    def cost(self) -> float: ...
     @property
     def memory(self) -> float: ...
 
 
 def growth(samples: Sequence[Sample]) -> str:
-    """Two plots over the messages sent: milliseconds a hundred messages by size of campaign, and memory."""
+    """Two plots: cost of a hundred messages over the share of the campaign that was sent, and memory."""
     sizes = sorted({sample.people for sample in samples})
-    costs = [[(s.messages, 100_000 / s.rate) for s in samples if s.people == people] for people in sizes]
+    costs = [[(s.sent / people * 100, s.cost) for s in samples if s.people == people] for people in sizes]
     memory = [[(s.messages, s.memory) for s in samples]]
-    left = _plot(LEFT, "Milliseconds a hundred messages", costs, COLOURS)
-    right = _plot(LEFT + PLOT_W + GAP, "Memory of the worker, MiB", memory, COLOURS[3:])
+    left = _plot(LEFT, "Processor ms a hundred messages", costs, COLOURS, "% of the campaign sent")
+    right = _plot(LEFT + PLOT_W + GAP, "Memory of the worker, MiB", memory, COLOURS[3:], "messages")
     legend = "".join(
         f'<circle cx="{LEFT + 150 * n}" cy="{HEIGHT - 14}" r="5" fill="{COLOURS[n]}"/>'
         f'<text x="{LEFT + 150 * n + 12}" y="{HEIGHT - 9}">{people:,} people</text>'
@@ -44,7 +46,9 @@ def growth(samples: Sequence[Sample]) -> str:
     )
 
 
-def _plot(x: int, title: str, lines: Sequence[Sequence[tuple[float, float]]], colours: Sequence[str]) -> str:
+def _plot(
+    x: int, title: str, lines: Sequence[Sequence[tuple[float, float]]], colours: Sequence[str], unit: str
+) -> str:
     """One plot whose axes begin at zero."""
     right = max(point[0] for line in lines for point in line)
     high = max(point[1] for line in lines for point in line) * 1.15
@@ -52,7 +56,7 @@ def _plot(x: int, title: str, lines: Sequence[Sequence[tuple[float, float]]], co
     parts = [
         f'<text class="title" x="{x}" y="{TOP - 22}">{title}</text>',
         f'<path class="axis" fill="none" d="M{x} {TOP}V{bottom}H{x + PLOT_W}"/>',
-        f'<text x="{x + PLOT_W}" y="{bottom + 20}" text-anchor="end">{right:,.0f} messages</text>',
+        f'<text x="{x + PLOT_W}" y="{bottom + 20}" text-anchor="end">{right:,.0f} {unit}</text>',
         f'<text x="{x}" y="{bottom + 20}">0</text>',
         f'<text x="{x - 8}" y="{TOP + 5}" text-anchor="end">{high:,.0f}</text>',
     ]

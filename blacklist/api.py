@@ -8,7 +8,7 @@ from django.http.response import HttpResponseBase
 from ninja import File, Form, Query, Router, UploadedFile
 from pydantic import ConfigDict
 
-from blacklist.exporting import export_response
+from blacklist import exporting
 from blacklist.forms import EntryFilter
 from blacklist.importing import import_numbers
 from blacklist.models import Reason, Source
@@ -49,7 +49,7 @@ class ImportOut(Out):
 
 @router.get(
     "/blacklist/export",
-    **route("blacklist-export", {200: None}, 422, extra={"responses": {200: {"content": TYPES}}}),
+    **route("blacklist-export", {200: None}, 409, 422, extra={"responses": {200: {"content": TYPES}}}),
 )
 @needs(Perm.BLACKLIST_VIEW, Perm.BLACKLIST_MANAGE)
 def export(
@@ -62,7 +62,7 @@ def export(
 ) -> HttpResponseBase:
     """The entries that the conditions leave, as a file that `import` reads."""
     values = {"q": q, "state": state, "source": source, "reason": reason}
-    return export_response(EntryFilter(values).conditions(), kind=format, user=request.user)
+    return exporting.export(request, EntryFilter(values).conditions(), format)
 
 
 @router.post("/blacklist/import", **route("blacklist-import", {200: ImportOut}, 400, 413, 422))

@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-
 from django.contrib import messages
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.utils.translation import get_language, gettext_lazy, ngettext
+from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from blacklist import actions, queries
+from blacklist import actions, exporting, queries
 from blacklist.forms import AddForm, EntryFilter, ImportForm
 from blacklist.importing import import_numbers
-from blacklist.models import BlacklistEntry, Channel, Source
+from blacklist.models import Channel, Source
 from core.dates import format_number
 from core.errors import DomainError
-from core.exporting import Digits, Table
 from core.pagination import paginate
 from core.posting import posted, posted_files
 from workspaces.decorators import permission_required
-from workspaces.downloads import send
 from workspaces.http import MemberRequest
 from workspaces.permissions import Perm
 
@@ -136,27 +132,5 @@ def import_file(request: MemberRequest) -> HttpResponse:
 @require_safe
 @permission_required(*VIEW)
 def export(request: MemberRequest, kind: str) -> HttpResponseBase:
-    """The entries that the filters leave, as xlsx or csv."""
-    chosen = EntryFilter(request.GET).conditions()
-    rows = queries.entries(**chosen)
-    return send(request, ENTRIES, rows, kind, chosen=chosen, event="blacklist.exported")
-
-
-def _cells(chunk: Sequence[BlacklistEntry]) -> Iterator[list[object]]:
-    for entry in chunk:
-        state = _("Blocked") if entry.is_active else _("Unblocked")
-        yield [
-            Digits(entry.value), state, entry.get_reason_display(), entry.get_source_display(),
-            entry.description, entry.created_at.date().isoformat(),
-        ]  # fmt: skip
-
-
-ENTRIES = Table(
-    name="blacklist",
-    title=gettext_lazy("Blacklist"),
-    columns=(
-        gettext_lazy("Number"), gettext_lazy("State"), gettext_lazy("Reason"), gettext_lazy("Source"),
-        gettext_lazy("Note"), gettext_lazy("Added on"),
-    ),
-    cells=_cells,
-)  # fmt: skip
+    """The entries that the filters leave."""
+    return exporting.export(request, EntryFilter(request.GET).conditions(), kind)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from django.http import HttpResponse
 from ninja import Router, Status
@@ -27,7 +27,6 @@ from campaigns.api_schemas import (
 )
 from campaigns.enrollment import batches, committer, decisions, preview, selection
 from campaigns.models import BatchStatus, Campaign, EnrollmentBatch
-from campaigns.views.control import CANCEL_CONFLICT, CANCEL_HEADER
 from core.errors import Refused
 from targets.filters import TargetFilter
 from targets.queries import Visibility, target_for
@@ -39,6 +38,8 @@ from workspaces.permissions import Perm
 router = Router()
 CAMPAIGN = "/campaigns/{int:campaign_id}"
 BATCH = "/enrollments/{int:batch_id}"
+CANCEL_HEADER: Final = "X-Campaign-Cancel-Outcome"
+CANCEL_CONFLICT: Final = "conflict_generation_completed"
 OUTCOME = {CANCEL_HEADER: {"description": "What became of the cancellation.", "schema": {"type": "string"}}}
 
 

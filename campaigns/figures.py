@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from typing import Any, Final
@@ -16,8 +16,9 @@ from zoneinfo import ZoneInfo
 from django.db.models import Count, QuerySet
 from django.db.models.functions import Left, TruncHour
 
+from automation.conversions import conversions_by_arm
 from automation.models import WorkflowExecution, WorkflowExecutionEvent
-from automation.states import EndReason, ExecutionEventType, ExecutionStatus
+from automation.states import ExecutionEventType, ExecutionStatus
 from campaigns.models import Campaign
 from sms.models import ACCEPTED_STATUSES, SmsLog, SmsStatus
 from sms.operators import operator_of
@@ -42,7 +43,7 @@ class Arm:
     held: int
     failed: int
     finished: int
-    reached: int  # the goal
+    reached: int  # the goal, also by those who had passed it or left (`automation.conversions`)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -88,7 +89,8 @@ class Figures:
 
 
 def count(campaign: Campaign, visibility: Visibility, zone: str, now: datetime) -> Figures:
-    """Everything at one go, for the people that `visibility` shows. Six queries."""
+    """Everything at one go, for the people that `visibility` shows. Six queries; two more
+    where a split shared them out."""
     messages = seen_messages(campaign, visibility)
     events = WorkflowExecutionEvent.objects.filter(campaign_id=campaign.pk)
     walks = WorkflowExecution.objects.filter(campaign_id=campaign.pk)
@@ -166,20 +168,16 @@ def _codes(messages: QuerySet[SmsLog]) -> list[tuple[str, str, int]]:
 
 def _arms(walks: QuerySet[WorkflowExecution]) -> list[Arm]:
     """The branches people were sent down, in the order of their names; none without a split."""
-    groups = walks.values_list("variant", "is_holdout", "status", "end_reason").annotate(number=Count("*"))
-    found: dict[tuple[bool, str], list[tuple[str, str, int]]] = {}
-    for variant, holdout, status, reason, number in groups.order_by():
+    groups = walks.values_list("variant", "is_holdout", "status").annotate(number=Count("*"))
+    found: dict[tuple[bool, str], Counter[str]] = {}
+    for variant, holdout, status, number in groups.order_by():
         if variant or holdout:
-            found.setdefault((holdout, variant), []).append((status, reason, number))
-    return [_arm(*key, rows) for key, rows in sorted(found.items())]
+            found.setdefault((holdout, variant), Counter())[status] += number
+    reached = conversions_by_arm(walks) if found else {}
+    return [_arm(*key, statuses, reached.get(key, 0)) for key, statuses in sorted(found.items())]
 
 
-def _arm(holdout: bool, name: str, rows: Iterable[tuple[str, str, int]]) -> Arm:
-    statuses: Counter[str] = Counter()
-    reached = 0
-    for status, reason, number in rows:
-        statuses[status] += number
-        reached += number if reason == EndReason.GOAL_REACHED else 0
+def _arm(holdout: bool, name: str, statuses: Counter[str], reached: int) -> Arm:
     held = sum(statuses[status] for status in HELD)
     ended = sum(
         statuses[s] for s in (ExecutionStatus.COMPLETED, ExecutionStatus.EXITED, ExecutionStatus.CANCELLED)

@@ -11,9 +11,11 @@ from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
+import structlog
 from django.db import transaction
 from django.db.models import Q, QuerySet, Value
 
+from automation.definition_cache import UnreadableVersion
 from campaigns import audit_events, settling, transitions
 from campaigns.enrollment import batches
 from campaigns.models import OVER, BatchStatus, Campaign, CampaignStatus, EnrollmentBatch
@@ -21,6 +23,7 @@ from core.tenancy import workspace_scope
 from workspaces import audit
 from workspaces.models import User
 
+log = structlog.get_logger(__name__)
 STALE_AFTER: Final = timedelta(
     minutes=30
 )  # a batch whose worker gave no sign of life for so long is given up
@@ -114,6 +117,14 @@ def _questions(now: datetime) -> dict[str, QuerySet[Any]]:
 
 
 def _start_due(workspace_id: int, campaign_id: int, now: datetime) -> int | None:
+    try:
+        return _start(workspace_id, campaign_id, now)
+    except UnreadableVersion as error:  # it stays scheduled; the others start
+        log.error("campaign_version_unreadable", campaign_id=campaign_id, codes=error.codes)
+        return None
+
+
+def _start(workspace_id: int, campaign_id: int, now: datetime) -> int | None:
     with workspace_scope(workspace_id), transaction.atomic():
         if not transitions.mark_active(campaign_id, now, source=CampaignStatus.SCHEDULED):
             return None
@@ -142,10 +153,18 @@ def _settle_all(rows: list[Row]) -> tuple[int, int]:
     for place, (workspace_id, campaign_id) in enumerate(rows):
         left = stop_at - time.monotonic()
         with workspace_scope(workspace_id):
-            moved = settling.settle(campaign_id, stop_at=time.monotonic() + left / (len(rows) - place))
+            moved = _settle(campaign_id, stop_at=time.monotonic() + left / (len(rows) - place))
             is_over = Campaign.objects.filter(pk=campaign_id, status__in=OVER).exists() if moved else False
         begun, stopped = (begun, stopped + moved) if is_over else (begun + moved, stopped)
     return begun, stopped
+
+
+def _settle(campaign_id: int, *, stop_at: float) -> int:
+    try:
+        return settling.settle(campaign_id, stop_at=stop_at)
+    except UnreadableVersion as error:
+        log.error("campaign_version_unreadable", campaign_id=campaign_id, codes=error.codes)
+        return 0
 
 
 def _give_up(workspace_id: int, batch_id: int, now: datetime) -> bool:

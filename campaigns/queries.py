@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 
 from automation.control_moves import TEXTS, Reason
 from automation.models import Workflow, WorkflowExecution, WorkflowKind, WorkflowStatus
+from campaigns.enrollment import selection
 from campaigns.models import Campaign, CampaignStatus, EnrollmentBatch
 from core.errors import NotFound
 from targets.queries import Visibility
@@ -76,9 +77,14 @@ def batch_for(batch_id: int) -> EnrollmentBatch:
 
 
 def batch_seen_by(user: User, visibility: Visibility, batch_id: int) -> EnrollmentBatch:
-    """A selection; somebody limited to own people sees only those they made themselves. Raises NotFound."""
+    """A selection; who does not see everybody sees only those they made of people they see. Raises NotFound.
+
+    Both count: a token acts in the name of the maker of a selection and may see fewer people than they do.
+    """
     batch = batch_for(batch_id)
-    if visibility.limited and batch.created_by_id != user.pk:
+    if visibility.limited and (
+        batch.created_by_id != user.pk or selection.hidden(batch.subject_ids, visibility)
+    ):
         raise NotFound(_("There is no such selection."))
     return batch
 

@@ -41,9 +41,11 @@ class _Counted:
 class CampaignNumbers:
     """`automation.builder.step_numbers.Source`."""
 
-    def choices(self, workflow: Workflow) -> Sequence[Choice]:
+    def choices(self, workflow: Workflow, version: int | None = None) -> Sequence[Choice]:
         """The newest campaigns, then the versions that more than one of them runs. One query."""
         rows = Campaign.objects.filter(workflow=workflow, deleted_at__isnull=True)
+        if version is not None:
+            rows = rows.filter(workflow_version__version_number=version)
         newest = list(rows.select_related("workflow_version").order_by("-pk")[:MOST_CAMPAIGNS])
         versions = [row.workflow_version.version_number for row in newest]
         single = [Choice(value=f"{CAMPAIGN}{row.pk}", label=_campaign_label(row)) for row in newest]

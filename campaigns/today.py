@@ -12,6 +12,7 @@ from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from automation.counters import scopes_of, used_today
+from automation.definition_cache import UnreadableVersion, compiled
 from automation.models import CounterScope
 from automation.runtime.policy import RunPolicy
 from campaigns.health import Banner
@@ -162,6 +163,11 @@ def _held_up(
     policy: RunPolicy, today: Today, hours: Hours, closed: datetime | None, now: datetime
 ) -> State | None:
     """Why nothing leaves although people may be in line; None when nothing is in the way."""
+    try:
+        compiled(policy.version_id)
+    except UnreadableVersion as error:
+        title = _("The workflow cannot be read")
+        return State(tone="danger", icon="warning", title=title, text=str(error))
     if closed is not None:
         text = _("Nobody loses their place. Next try: %(moment)s.") % {"moment": when(closed, now)}
         return State(tone="danger", icon="warning", title=_("The SMS channel is closed"), text=text)

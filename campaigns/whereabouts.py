@@ -6,7 +6,7 @@ Moments are never past: somebody whose turn has come and who must wait is "in li
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Final
 
@@ -14,6 +14,7 @@ from django.utils.functional import Promise, cached_property
 from django.utils.translation import gettext_lazy as _
 
 from automation.counters import Budgets
+from automation.known_events import label_of
 from automation.models import WorkflowExecution
 from automation.panels import step_name
 from automation.runtime import foresight
@@ -61,8 +62,8 @@ WORDS: Final[Mapping[str, str | Promise]] = {
     "campaign_paused": _("The campaign is not running; goes on when it does"),
     "status_stop": _("Leaves the campaign at the next step, because of the person's status"),
     "in_work": _("In work at this moment"),
-    "event": _("Waits for an event, at the latest"),
-    "event_only": _("Waits for an event"),
+    "event": _("Waits for “%(event)s”, at the latest"),
+    "event_only": _("Waits for “%(event)s”"),
     "message": _("The next message comes"),
     "step": _("The next step comes"),
     "in_line_channel": _("In line to send; waits for the SMS channel"),
@@ -109,7 +110,8 @@ class Lookout:
         due = row.next_run_at
         if row.waiting_event and row.status == ExecutionStatus.WAITING:
             is_open = due is None or due >= NO_TIMEOUT
-            return _next("event_only" if is_open else "event", None if is_open else due, self.now)
+            found = _next("event_only" if is_open else "event", None if is_open else due, self.now)
+            return replace(found, text=str(found.text) % {"event": label_of(row.waiting_event)})
         if due is not None and due > self.now:
             at = _opening(policy, due) if row.consumes_budget else due
             return _next("message" if row.consumes_budget else "step", at, self.now)

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from django.urls import reverse
 
-from automation import inbound, removal, workspace_settings
+from automation import inbound, removal, target_events, workspace_settings
 from automation.builder import step_numbers
 from automation.runtime import claim, reaper, sms_guards
 from automation.runtime.actions.base import register_runtime_action
@@ -39,6 +39,7 @@ from sms.sending import PRODUCER
 from sms.switch import register_switch
 from sms.text_hooks import register_text_tools
 from sms.usage import hooks as usage_hooks
+from targets import event_delivery
 from targets.hooks import register_removal_hook
 from targets.importing import jobs as import_jobs
 from targets.panels import register_panel
@@ -60,6 +61,7 @@ def connect() -> None:
     register_lifecycle(
         sweep.ask_for_replies, questions=lambda now: [sweep.due_replies(now), sweep.abandoned(now)]
     )
+    register_lifecycle(event_delivery.sweep, questions=lambda now: [event_delivery.left(now)])
     register_lifecycle(_resume_imports, questions=lambda now: [import_jobs.stalled(now)])
     register_readiness(sms_queries.readiness)
     register_subject_type("target", load_targets)
@@ -74,6 +76,8 @@ def connect() -> None:
     usage_hooks.register_campaign_choices(campaign_queries.newest_names)
     inbound_hooks.register_matcher(inbound.match)
     inbound_hooks.register_subject_labels(inbound.labels)
+    inbound_hooks.register_inbound_handler("events", inbound.record_answer)
+    target_events.register()
     metrics.register()
     installation.register_watermark(watermark.highest_message)
     register_switch(workspace_settings.is_enabled)

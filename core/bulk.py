@@ -14,7 +14,7 @@ from django.db import connection, models
 from django.db.models import sql
 
 from core import clock
-from core.statements import Among, array, binder, column, placeholder, quote, run, type_name
+from core.statements import Among, array, binder, column, placeholder, quote, run, type_name, vendor
 
 Row = Mapping[str, Any]
 Columns = dict[str, list[Any]]
@@ -37,11 +37,9 @@ def update_from_values(
     shared, varying = _split(_columns(rows), keep="id")
     wanted = {name: _options(value) for name, value in guard.items()}
     shape = tuple((name, len(options)) for name, options in wanted.items())
-    sets, where = _update_text(
-        model, tuple(shared), tuple(varying), shape, tuple(increment), connection.vendor
-    )
+    sets, where = _update_text(model, tuple(shared), tuple(varying), shape, tuple(increment), vendor())
     source, parameters = _source(model, varying, len(rows))
-    bind = partial(_binder, model, vendor=connection.vendor)
+    bind = partial(_binder, model, of=vendor())
     constants = [bind(name)(value) for name, value in shared.items()]
     options = [bind(name)(option) for name, given in wanted.items() for option in given]
     # The SET clause comes before FROM in the text, so its values come first.
@@ -86,7 +84,7 @@ def insert_rows(
     """
     if not rows:
         return []
-    if connection.vendor == "sqlite":
+    if vendor() == "sqlite":
         size = max(1, SQLITE_VALUES // len(rows[0]))
         parts = [rows[at : at + size] for at in range(0, len(rows), size)]
     else:
@@ -100,7 +98,7 @@ def insert_rows(
 
 def insert_tuples(model: type[models.Model], names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """`insert_rows` for rows that are tuples of the columns `names`, and that nobody asks about."""
-    size = len(rows) if connection.vendor == "postgresql" else max(1, SQLITE_VALUES // len(names))
+    size = len(rows) if vendor() == "postgresql" else max(1, SQLITE_VALUES // len(names))
     for at in range(0, len(rows), size or 1):
         columns = zip(*rows[at : at + size], strict=True)
         _insert(model, dict(zip(names, map(list, columns), strict=True)), skip_conflicts=False, answer=False)
@@ -147,10 +145,8 @@ def _insert(
     defaults = {field.attname: _default(field) for field in _defaulted(model, tuple(columns))}
     source, parameters = _source(model, varying, count)
     constants = {**shared, **defaults}
-    head, tail = _insert_text(
-        model, tuple(varying), tuple(constants), skip_conflicts, answer, connection.vendor
-    )
-    bind = partial(_binder, model, vendor=connection.vendor)
+    head, tail = _insert_text(model, tuple(varying), tuple(constants), skip_conflicts, answer, vendor())
+    bind = partial(_binder, model, of=vendor())
     bound = [bind(name)(value) for name, value in constants.items()]
     return [(pk, value) for pk, value in run(f"{head} FROM {source} {tail}", [*bound, *parameters])]
 
@@ -199,7 +195,7 @@ def _split(columns: Columns, *, keep: str) -> tuple[dict[str, Any], Columns]:
 
 def _source(model: type[models.Model], varying: Columns, count: int) -> tuple[str, list[Any]]:
     """A FROM item `v` with one row each, and its parameters."""
-    if connection.vendor == "postgresql":
+    if vendor() == "postgresql":
         text = _unnest(model, tuple(varying))
         return text, [array(_field(model, name), values) for name, values in varying.items()]
     listed = ", ".join(f"column{i + 1} AS {quote(name)}" for i, name in enumerate(varying))
@@ -220,12 +216,12 @@ def _options(value: Any) -> list[Any]:
 
 
 def _bind(model: type[models.Model], name: str) -> Any:
-    return _binder(model, name, connection.vendor)
+    return _binder(model, name, vendor())
 
 
 @lru_cache(maxsize=1024)
-def _binder(model: type[models.Model], name: str, vendor: str) -> Any:
-    return binder(_field(model, name), vendor)
+def _binder(model: type[models.Model], name: str, of: str) -> Any:
+    return binder(_field(model, name), of)
 
 
 @lru_cache(maxsize=1024)

@@ -54,7 +54,7 @@ def parse_date(text: str) -> date:
             parts = match.groupdict()
             month = int(parts["m"]) if "m" in parts else _MONTH_OF.get(search_key(parts["word"]), 0)
             return _day(int(parts["y"]), month, int(parts["d"]))
-    raise DateError(_("Write the date as year/month/day, for example 1405/09/09."))
+    raise DateError(_("Write the date as year/month/day, for example 2026/11/30."))
 
 
 def _day(year: int, month: int, day: int) -> date:
@@ -70,7 +70,7 @@ def parse_local_datetime(text: str, zone: str) -> datetime:
     """An aware moment from `1405/09/09 14:30` (time optional, midnight then) in `zone`. Raises DateError."""
     match = _TIME.fullmatch(_readable(text))
     if match is None:
-        raise DateError(_("Write the date as year/month/day, for example 1405/09/09."))
+        raise DateError(_("Write the date as year/month/day, for example 2026/11/30."))
     day = parse_date(match["day"])
     hour, minute = int(match["hour"] or 0), int(match["minute"] or 0)
     if hour > 23 or minute > 59:

@@ -52,6 +52,7 @@ NAMES: Final = (
     "report_tx",  # delivery reports are stored, not committed
     "inbound_stored_tx",  # a message somebody wrote is kept, not committed
     "inbound_tx",  # it was acted on, not committed
+    "event_told",  # those who wait for an event are due, its mark not taken away
     "import_piece_tx",  # one piece of a file is written, not committed
     "import_piece",  # one piece is committed, the next not begun
     "enrol_chunk_tx",  # one chunk of a selection has entered, not committed

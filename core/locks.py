@@ -5,32 +5,47 @@ from __future__ import annotations
 import fcntl
 import hashlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import redis
+import structlog
 from django.conf import settings
 from django.db import connection
+
+log = structlog.get_logger(__name__)
 
 
 @contextmanager
 def named_lock(name: str, *, seconds: int = 120) -> Iterator[bool]:
     """Try to hold `name`; yields True when held, False when somebody else has it. Never waits.
 
-    A file lock on one host; with Redis a lease of `seconds`, shared by all hosts. It saves useless
-    work only: conditional updates keep the data right without it.
+    A file lock on one host; with Redis a lease of `seconds`, shared by all hosts, and while Redis is away
+    the file lock again. It saves useless work only: conditional updates keep the data right without it.
     """
     if settings.REDIS_URL:
-        client = redis.Redis.from_url(settings.REDIS_URL)
-        lock = client.lock(f"peyk:lock:{name}", timeout=seconds, blocking=False)
-        held = bool(lock.acquire())
+        lock = redis.Redis.from_url(settings.REDIS_URL).lock(
+            f"peyk:lock:{name}", timeout=seconds, blocking=False
+        )
         try:
-            yield held
-        finally:
-            if held and lock.owned():
-                lock.release()
-        return
+            held = bool(lock.acquire())
+        except redis.RedisError:
+            log.warning("shared_lock_away", name=name)
+        else:
+            try:
+                yield held
+            finally:
+                with suppress(redis.RedisError):  # what cannot be given back ends by itself
+                    if held and lock.owned():
+                        lock.release()
+            return
+    with _file_lock(name) as held:
+        yield held
+
+
+@contextmanager
+def _file_lock(name: str) -> Iterator[bool]:
     path = Path(settings.VAR_DIR) / "locks" / f"{name}.lock"
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w") as file:

@@ -16,6 +16,8 @@ from typing import Any
 import structlog
 from structlog.typing import EventDict, Processor
 
+from core.address_keys import without_keys_in
+
 HIDDEN = "[hidden]"
 # Compared in lower case without separators, so `API-Key`, `api_key` and `apiKey` are one.
 SECRET_KEYS = frozenset({
@@ -41,7 +43,7 @@ _PHONE = re.compile(
 _WEBHOOK = re.compile(r"(/api/webhooks/[^/\s]+/[^/\s]+/)[^/\s?\"']+")
 _BEARER = re.compile(r"(?i)\b(bearer|basic|token)\s+[A-Za-z0-9._~+/=-]{8,}")
 _API_TOKEN = re.compile(r"\bpeyk_[A-Za-z0-9_-]{43}")
-_URL_PASSWORD = re.compile(r"(\w+://[^\s:/@]*:)[^\s@]+@")
+_URL_PASSWORD = re.compile(r"(\w+://[^\s:/@]*:)[^\s@]+@")  # also one with a slash in it
 _ROW_VALUES = re.compile(r"(?im)^\s*(DETAIL|CONTEXT|PARAMETERS?):.*$")
 _ARABIC_SCRIPT = re.compile("[\u0600-\u06ff\u0750-\u077f\ufb50-\ufdff\ufe70-\ufeff](?:.*[\u0600-\u06ff])?")
 MAX_ERROR_TEXT = 300
@@ -49,6 +51,7 @@ MAX_ERROR_TEXT = 300
 
 def mask(text: str) -> str:
     """`text` without phone numbers, webhook secrets and passwords."""
+    text = without_keys_in(text, HIDDEN)
     text = _URL_PASSWORD.sub(rf"\1{HIDDEN}@", text)
     text = _WEBHOOK.sub(rf"\1{HIDDEN}", text)
     text = _BEARER.sub(rf"\1 {HIDDEN}", text)

@@ -128,7 +128,8 @@ class GuardedAgain(Operation):
     def database_backwards(
         self, app_label: str, schema_editor: BaseDatabaseSchemaEditor, from_state: Any, to_state: Any
     ) -> None:
-        """The guard stays: whatever rebuilt the table before this is undone with the guard in place."""
+        """The guard stays. Undoing what stands behind this in the migration rebuilt the table too."""
+        self.database_forwards(app_label, schema_editor, from_state, to_state)
 
     def describe(self) -> str:
         return f"{self.guard.describe()}, again where its table was rebuilt"

@@ -10,40 +10,69 @@ Every value is bound as text beside a cast that names its type: one text is one 
 from __future__ import annotations
 
 import json
+import json.encoder
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from enum import Enum
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, NamedTuple, TypeVar
 
 import psycopg
-from django.db import connection, models
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
+from psycopg.adapt import Loader
 from psycopg.pq import Format
 
 Field = Any
 M = TypeVar("M", bound=models.Model)
 Bind = Callable[[Any], str | None]
 Among = (list, tuple, set, frozenset)
+_KEPT = "_peyk_cursors"
+MAX_KEPT = 512  # texts of a connection; there are some dozens
+# The C parts of the standard library's JSON without what it does around them for every document.
+_json: Any = json.JSONDecoder(), json.encoder
+_decode = _json[0].scan_once
 
 
 def run(statement: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
     """Execute one statement and return its rows. On PostgreSQL values come as Python's own types."""
-    if connection.vendor != "postgresql":
-        with connection.cursor() as cursor:
+    wrapper = connections[DEFAULT_DB_ALIAS]
+    if wrapper.vendor != "postgresql":
+        with wrapper.cursor() as cursor:
             cursor.execute(statement, parameters)
             return cursor.fetchall() if cursor.description else []
-    connection.ensure_connection()
-    connection.validate_thread_sharing()
-    raw: Any = psycopg.Cursor(connection.connection)
-    raw.format = Format.BINARY
-    with (
-        connection.make_debug_cursor(raw)
-        if connection.queries_logged
-        else connection.make_cursor(raw) as cursor
-    ):
-        cursor.execute(statement, parameters)
-        answer = raw.pgresult  # asking for the cursor's description would build one
-        return cursor.fetchall() if answer is not None and answer.nfields else []
+    wrapper.ensure_connection()
+    wrapper.validate_thread_sharing()
+    statement, raw = _kept_cursor(wrapper.connection, statement)
+    cursor = wrapper.make_debug_cursor(raw) if wrapper.queries_logged else wrapper.make_cursor(raw)
+    cursor.execute(statement, parameters)
+    answer = raw.pgresult  # asking for the cursor's description would build one
+    return cursor.fetchall() if answer is not None and answer.nfields else []
+
+
+def _kept_cursor(open_connection: Any, statement: str) -> tuple[str, Any]:
+    """The cursor that ran this very text before: what it learnt of the types of the answer is worth more than
+    the cursor. They go with their connection."""
+    kept: dict[str, tuple[str, Any]] | None = getattr(open_connection, _KEPT, None)
+    if kept is None or len(kept) >= MAX_KEPT:
+        kept = {}
+        setattr(open_connection, _KEPT, kept)
+    found = kept.get(statement)
+    if found is None:
+        raw: Any = psycopg.Cursor(open_connection)
+        raw.format = Format.BINARY
+        raw.adapters.register_loader("jsonb", _JsonLoader)
+        found = kept[statement] = (statement, raw)
+    return found
+
+
+class _JsonLoader(Loader):
+    """A document of a column: whole, since the server writes it, and behind the version of its format."""
+
+    format = Format.BINARY
+
+    def load(self, data: Any) -> Any:
+        text = bytes(data[1:])
+        return {} if text == b"{}" else _decode(text.decode(), 0)[0]
 
 
 def read(
@@ -121,14 +150,14 @@ def _read(question: _Question, where: Mapping[str, Any]) -> list[tuple[Any, ...]
             parameters.append(bind_many(model, name)(list(value)))
         elif kind in ("one", "filter"):
             parameters.append(bind_one(model, name)(value))
-    rows = run(_select(question, connection.vendor), parameters)
-    return rows if connection.vendor == "postgresql" else _converted(rows, question.fields)
+    rows = run(_select(question, vendor()), parameters)
+    return rows if vendor() == "postgresql" else _converted(rows, question.fields)
 
 
 @lru_cache(maxsize=256)
-def _select(question: _Question, vendor: str) -> str:
+def _select(question: _Question, of: str) -> str:
     model = question.model
-    clauses = [_clause(model._meta.get_field(name), kind, vendor) for name, kind in question.where]
+    clauses = [_clause(model._meta.get_field(name), kind, of) for name, kind in question.where]
     joins = [
         f" JOIN {_table(parent.related_model)} ON {_full(parent.target_field)} = {_full(parent)}"
         for parent in question.parents
@@ -143,17 +172,17 @@ def _select(question: _Question, vendor: str) -> str:
     )
 
 
-def _clause(field: Field, kind: str, vendor: str) -> str:
+def _clause(field: Field, kind: str, of: str) -> str:
     left = _full(field)
     if kind.startswith("="):
         return f"{left} = '{kind[1:].replace(chr(39), chr(39) * 2)}'"
     if kind == "null":
         return f"{left} IS NULL"
     if kind == "filter":
-        return f"{left} {'IS NOT DISTINCT FROM' if vendor == 'postgresql' else 'IS'} {placeholder(field)}"
+        return f"{left} {'IS NOT DISTINCT FROM' if of == 'postgresql' else 'IS'} {placeholder(field)}"
     if kind == "one":
         return f"{left} = {placeholder(field)}"
-    if vendor == "postgresql":
+    if of == "postgresql":
         return f"{left} = ANY(%s::{type_name(field)}[])"
     return f"{left} IN (SELECT value FROM json_each(%s))"  # noqa: S608
 
@@ -187,25 +216,31 @@ def _convert(step: Callable[[Any, Any, Any], Any], source: Any, value: Any) -> A
     return step(value, source, connection)
 
 
+@cache
+def vendor() -> str:
+    """Which database this is; asking the connection costs more than some of the work that depends on it."""
+    return connection.vendor
+
+
 def bind_one(model: type[models.Model], name: str) -> Callable[[Any], Any]:
     """How one value of this column is bound."""
-    return binder(model._meta.get_field(name), connection.vendor)
+    return binder(model._meta.get_field(name), vendor())
 
 
 def bind_many(model: type[models.Model], name: str) -> Callable[[Sequence[Any]], str]:
     """How values of this column are bound together: an array, or a list that SQLite takes apart."""
     field = model._meta.get_field(name)
-    if connection.vendor == "postgresql":
+    if vendor() == "postgresql":
         return partial(array, field)
-    bind = binder(field, connection.vendor)
+    bind = binder(field, vendor())
     return lambda values: json.dumps([bind(value) for value in values])
 
 
 @lru_cache(maxsize=512)
-def binder(field: Field, vendor: str) -> Callable[[Any], Any]:
+def binder(field: Field, of: str) -> Callable[[Any], Any]:
     if isinstance(field, models.JSONField):
         return json_text
-    if vendor == "postgresql":
+    if of == "postgresql":
         return _text
     return lambda value: field.get_db_prep_save(value, connection)
 
@@ -254,13 +289,16 @@ def _text(value: Any) -> str | None:
     return str(value)
 
 
-_encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
+# Made once, not for each document; what is stored holds no circles.
+_encode = _json[1].c_make_encoder(
+    None, str, json.encoder.encode_basestring, None, ": ", ", ", False, False, True
+)
 
 
 def json_text(value: Any) -> str | None:
     if value is None:
         return None
-    return "{}" if value == {} else _encode(value)
+    return "{}" if value == {} else "".join(_encode(value, 0))
 
 
 def quote(name: str) -> str:
@@ -273,7 +311,7 @@ def column(field: Field) -> str:
 
 def placeholder(field: Field) -> str:
     """A bound value; PostgreSQL is told its type."""
-    return f"%s::{type_name(field)}" if connection.vendor == "postgresql" else "%s"
+    return f"%s::{type_name(field)}" if vendor() == "postgresql" else "%s"
 
 
 @lru_cache(maxsize=512)

@@ -50,8 +50,9 @@ def compile_definition(
 
     actions: by subtype. variables: full names a text may use ("target.first_name"). fields: what a
     condition may ask, by full name. triggers: what a journey may begin with besides `manual`: the subtype
-    of the start, and a check of its config (the key `initial_delay` is the engine's). events: whether
-    the walker will know what happened to a subject, so that conditions may ask about events.
+    of the start, and a check of its config (the key `initial_delay` is the engine's); in a journey that
+    one of them begins, texts may name any property of the event. events: whether the walker will know what
+    happened to a subject, so that conditions may ask about events.
     """
     if len(definition.nodes) > MAX_NODES or len(definition.edges) > MAX_EDGES:
         problem = too_big(len(definition.nodes), len(definition.edges))
@@ -60,7 +61,10 @@ def compile_definition(
     asks_events = events and profile is Profile.JOURNEY
     settings, found = SettingsReader(profile, fields, asks_events).read(definition.settings)
     problems += found
-    reader = NodeReader(actions, frozenset(variables), fields, settings.retry, profile, asks_events)
+    by_event = profile is Profile.JOURNEY and shape.start is not None and shape.start.subtype in triggers
+    reader = NodeReader(
+        actions, frozenset(variables), fields, settings.retry, profile, asks_events, event_texts=by_event
+    )
     nodes, found = _read_nodes(shape, reader)
     problems += found
     delay, found = read_start(shape.start, triggers if profile is Profile.JOURNEY else NO_TRIGGERS)

@@ -60,7 +60,10 @@ class ActionSpec:
 
 
 class NodeReader:
-    """Reads nodes of one definition; collects `warnings` on the way."""
+    """Reads nodes of one definition; collects `warnings` on the way.
+
+    event_texts: texts may name properties of the event that begins the walk.
+    """
 
     def __init__(
         self,
@@ -70,12 +73,14 @@ class NodeReader:
         retry: RetryRule,
         profile: Profile = Profile.CAMPAIGN,
         events: bool = False,
+        event_texts: bool = False,
     ) -> None:
         self._actions = actions
         self._variables = variables
         self._fields = fields
         self._retry = retry
         self._asking = Asking(fields=fields, events=events)
+        self._event_texts = event_texts
         self._is_journey = profile is Profile.JOURNEY
         self.warnings: list[Problem] = []
 
@@ -135,7 +140,7 @@ class NodeReader:
         problems: list[Problem] = []
         for body in action.texts(config):
             text = parse_text(body)
-            problems += check_names(text, self._variables)
+            problems += check_names(text, self._variables, any_event=self._event_texts)
             if text.stray:
                 fields = {"start": text.stray[0], "count": len(text.stray)}
                 self.warnings.append(Problem(code="stray_brace", node=spec.key, fields=fields))

@@ -2,8 +2,9 @@
 
 A variable is `{namespace.name}` or `{{namespace.name}}`, with an optional fallback `{name|text}`; spaces
 around the name are allowed, braces inside the fallback are not. Namespaces: target, workspace,
-campaign, execution. A name without one is the target's: `{city}` is `{target.city}`. `{phone}` is the
-landline, and an empty first name falls back to the whole name; names are never split or guessed.
+campaign, execution, and event for the properties of the event that began the walk. A name without one is
+the target's: `{city}` is `{target.city}`. `{phone}` is the landline, and an empty first name falls back to
+the whole name; names are never split or guessed.
 
 Everything else is literal, an unclosed brace too. Nothing is ever formatted, evaluated or looked up by
 attribute, and an inserted value is never read again for variables.
@@ -21,7 +22,8 @@ from typing import Any, Final, Literal, NamedTuple
 from engine.types import Facts, Problem
 
 MAX_VALUE: Final = 500
-NAMESPACES: Final = ("target", "workspace", "campaign", "execution")
+EVENT: Final = "event"
+NAMESPACES: Final = ("target", "workspace", "campaign", "execution", EVENT)
 
 _WORD = r"[^\W\d]\w{0,63}"
 _INNER = rf"\s*({_WORD}(?:\.{_WORD}){{0,5}})\s*(?:\|([^{{}}]*))?"
@@ -94,7 +96,8 @@ class Rendered(NamedTuple):
     used: what was inserted, with positions in `text`.
     missing: names without value and without fallback, each once. unknown: those of the text's names that
     the facts do not have at all. Where they stand: `Text.places`.
-    skip: the message must not be sent (something is missing and the rule is "skip").
+    skip: the message must not be sent: something is missing and the rule is "skip", or a property of the
+    event is missing, whatever the rule.
     """
 
     text: str
@@ -159,20 +162,21 @@ def render(text: Text, facts: Facts, *, on_missing: OnMissing) -> Rendered:
             used.append(Used(part.name, at, at + len(piece), is_fallback))
         out.append(piece)
         at += len(piece)
-    skip = on_missing == "skip" and bool(missing)
+    skip = bool(missing) and (on_missing == "skip" or any(name.startswith(f"{EVENT}.") for name in missing))
     return Rendered("".join(out), tuple(used), tuple(missing), tuple(unknown), skip)
 
 
-def check_names(text: Text, known: Collection[str]) -> list[Problem]:
+def check_names(text: Text, known: Collection[str], *, any_event: bool = False) -> list[Problem]:
     """One problem `variable_unknown` (fields name, start, end) for each variable not in `known`.
 
-    `known` holds full names; a name stands for itself wherever its alias is written.
+    `known` holds full names; a name stands for itself wherever its alias is written. any_event: properties
+    of the event are taken as they come, since events have no catalogue.
     """
     names = known if isinstance(known, (set, frozenset, Mapping)) else frozenset(known)
     return [
         Problem(code="variable_unknown", fields={"name": ref.name[:100], "start": ref.start, "end": ref.end})
         for ref in text.refs
-        if ref.name not in names
+        if ref.name not in names and not (any_event and ref.space == EVENT)
     ]
 
 

@@ -210,16 +210,22 @@ def _create_database(programs: Path, base: str, log: Path) -> None:
         raise ServiceError(f"PostgreSQL could not create a database (the whole story is in {log}).")
 
 
+def redis_settings(folder: Path, *, port: int, password: str) -> str:
+    """The configuration of a Redis that keeps nothing on disk, to be read from its standard input."""
+    settings = [
+        f"port {port}", "bind 127.0.0.1", f"requirepass {password}", 'save ""',
+        "appendonly no", "daemonize no", f'dir "{folder}"', "databases 64",
+    ]  # fmt: skip
+    return "\n".join(settings) + "\n"
+
+
 @contextmanager
 def redis(folder: Path, *, program: Path) -> Iterator[str]:
     """A Redis server that keeps nothing on disk; yields its URL. Raises ServiceError."""
     folder.mkdir(parents=True, exist_ok=True)
     password, port, log = secrets.token_hex(16), processes.free_port(), folder / "redis.log"
-    settings = [
-        f"port {port}", "bind 127.0.0.1", f"requirepass {password}", 'save ""',
-        "appendonly no", "daemonize no", f'dir "{folder}"', "databases 64",
-    ]  # fmt: skip
-    child = processes.start([program, "-"], log=log, cwd=folder, stdin="\n".join(settings) + "\n")
+    settings = redis_settings(folder, port=port, password=password)
+    child = processes.start([program, "-"], log=log, cwd=folder, stdin=settings)
     try:
         if not processes.wait_until(lambda: processes.answers(port), child=child):
             raise ServiceError(f"Redis did not start (the whole story is in {log}).")

@@ -15,12 +15,13 @@ from django.utils.translation import gettext_lazy as _
 from core.formfields import DigitsIntegerField
 from core.text import to_latin_digits
 from sms.accounts import AccountValues
+from sms.address_fields import AddressBox, checked_address
 from sms.description_fields import DESCRIPTION_FIELDS, check_questions, description_of, description_shown
 from sms.lines import MAX_PLACES, LineKind, lines_of, places_of
 from sms.masked_rows import DotsChanged, masked, unmasked
 from sms.models import ProviderAccount
 from sms.providers.addresses import host_trusted, leads_inside
-from sms.providers.generic import SEALED, SECRET_WORDS
+from sms.providers.generic import ADDRESSES, SEALED, SECRET_WORDS
 from sms.providers.generic_reading import PLACEHOLDER
 from sms.providers.http import Channel
 from sms.providers.registry import GatewayKind, gateway_kind, gateway_kinds
@@ -52,7 +53,7 @@ class AccountForm(forms.Form):
         strip=False,
         widget=forms.PasswordInput(attrs={"dir": "ltr", "autocomplete": "new-password"}),
     )
-    base_url = forms.CharField(
+    base_url = AddressBox(
         label=_("Address of the provider"),
         required=False,
         max_length=200,
@@ -149,9 +150,10 @@ class AccountForm(forms.Form):
         return self.cleaned_data["batch_size"] or 1
 
     def clean_base_url(self) -> str:
-        address: str = self.cleaned_data["base_url"].strip()
-        if not address:
+        typed: str = self.cleaned_data["base_url"].strip()
+        if not typed:
             return ""
+        address = checked_address(typed, self._kept("base_url"), described=self.provider.described)
         trusted = host_trusted(urlsplit(address).hostname or "")
         try:
             Channel(address, public_only=self.provider.described and not trusted)
@@ -164,7 +166,15 @@ class AccountForm(forms.Form):
             raise ValidationError(_("There is no {%(word)s}."), params={"word": min(unknown)})
         return address
 
+    def _kept(self, name: str) -> str:
+        return str(self.initial.get(name) or "")
+
     def _keep_what_dots_stand_for(self, cleaned: dict[str, Any]) -> None:
+        for name in set(ADDRESSES) & cleaned.keys():
+            try:
+                cleaned[name] = checked_address(cleaned[name], self._kept(name), described=True)
+            except ValidationError as fault:
+                self.add_error(name, fault)
         for name in set(SEALED) & cleaned.keys():
             try:
                 cleaned[name] = unmasked(cleaned[name], self._stored.get(name, {}))

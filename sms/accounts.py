@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,16 +11,16 @@ from typing import Any
 from django.db import transaction
 
 from core import clock
+from core.address_keys import without_keys, without_keys_in
 from core.crypto import SecretUnreadable, open_sealed, seal
 from sms import breaker
 from sms.models import ProviderAccount, SmsSettings
-from sms.providers.generic import SEALED
+from sms.providers.generic import ADDRESSES, SEALED
 from sms.providers.registry import gateway_kind
 from workspaces import audit
 from workspaces.models import User, Workspace
 
 TOKEN_BYTES = 32
-_KEY = re.compile(r"[A-Za-z0-9_-]{16,}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,10 +55,13 @@ def change_account(account: ProviderAccount, values: AccountValues, *, user: Use
     """True when anything differs from before. Credentials are told in the log as set, never by value."""
     with transaction.atomic():
         stored = ProviderAccount.objects.select_for_update(no_key=True).get(pk=account.pk)
-        before, sealed, address = _shown(stored, None), stored.sealed_credentials, stored.base_url
+        before, sealed, addresses = _shown(stored, None), stored.sealed_credentials, _addresses(stored)
         _fill(stored, values)
         after = _shown(stored, values)
-        other_key = stored.base_url != address and after["base_url"] == before["base_url"]
+        other_key = any(
+            address != old and without_keys(address) == without_keys(old)
+            for address, old in zip(_addresses(stored), addresses, strict=True)
+        )
         if stored.sealed_credentials != sealed or other_key:
             after["credentials"] = True  # also fields and headers: nothing that is shown tells of them
         old, new = audit.changes(before, after)
@@ -240,23 +242,23 @@ def _shown(account: ProviderAccount, typed: AccountValues | None) -> dict[str, A
     shown = {
         "title": account.title,
         "kind": account.kind,
-        "base_url": _without_keys(account.base_url),
+        "base_url": without_keys(account.base_url),
         "lines": list(account.lines),
         "rate_per_second": account.rate_per_second,
         "is_active": account.is_active,
         "batch_size": account.batch_size,
-        "options": dict(account.options),
+        "options": {
+            name: without_keys_in(value) if isinstance(value, str) else value
+            for name, value in account.options.items()
+        },
     }
     if typed is not None and (typed.username or typed.password):
         shown["credentials"] = True
     return shown
 
 
-def _without_keys(address: str) -> str:
-    """The address without what might be a key: long words of its path and query."""
-    scheme, colon, rest = address.partition("://")
-    host, slash, path = rest.partition("/")
-    return f"{scheme}{colon}{host}{slash}{_KEY.sub('…', path)}"
+def _addresses(account: ProviderAccount) -> tuple[str, ...]:
+    return (account.base_url, *(str(account.options.get(name) or "") for name in ADDRESSES))
 
 
 def _settings_row(workspace: Workspace) -> SmsSettings:

@@ -100,6 +100,7 @@ class Channel:
     chain: tuple[Account, ...] = ()  # the primary one and those that stand in for it, in their order
     wording: Wording = field(default_factory=Wording)
     frequency: FrequencyCap | None = None
+    notes: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)  # of whoever asks it often
 
     @classmethod
     def load(cls, workspace_id: int) -> Channel:

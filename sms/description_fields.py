@@ -10,6 +10,7 @@ from django import forms
 from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
+from sms.address_fields import AddressBox
 from sms.masked_rows import DOTS
 from sms.providers.generic import MAPPED, MESSAGE_WORDS, SEALED, SECRET_WORDS, header_allowed, origin
 from sms.providers.generic_questions import DELIVERY_WORDS
@@ -125,8 +126,8 @@ def _path(label: Any, help_text: Any) -> forms.CharField:
     )  # fmt: skip
 
 
-def _address(label: Any, help_text: Any) -> forms.CharField:
-    return forms.CharField(
+def _address(label: Any, help_text: Any) -> AddressBox:
+    return AddressBox(
         label=label, required=False, max_length=300, help_text=help_text, widget=forms.TextInput(attrs=LTR)
     )
 
@@ -142,7 +143,7 @@ def check_questions(cleaned: Mapping[str, Any]) -> Iterator[tuple[str, StrPromis
             continue
         if not cleaned.get(path):
             yield path, _("Say where in the answer it is.")
-        if origin(address) != origin(cleaned.get("base_url") or ""):
+        if "base_url" in cleaned and origin(address) != origin(cleaned["base_url"]):
             yield url, _("It has to begin like the address messages are sent to.")
         elif set(PLACEHOLDER.findall(address)) - words:
             yield url, _("Only {id}, {username} and {password} may stand in it.")

@@ -5,13 +5,14 @@ Operators drop promotional texts at night and charge for them all the same, some
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
 import structlog
 from django.db import transaction
+from django.db.models import QuerySet
 
 from core import clock
 from core.errors import NotFound
@@ -69,9 +70,9 @@ def every_day(opens: str, closes: str, timezone: str) -> dict[str, Any]:
     return SendWindow.parse({"days": {day: [[opens, closes]] for day in DAYS}}, timezone=timezone).to_json()
 
 
-def rules() -> Sequence[LineRule]:
+def all_rules() -> QuerySet[LineRule]:
     """Those of the active workspace, by line."""
-    return list(LineRule.objects.order_by("line", "operator"))
+    return LineRule.objects.order_by("line", "operator")
 
 
 def keep_rule(

@@ -22,6 +22,7 @@ OURS: Final[Mapping[str, StrPromise]] = {
     "blacklisted": _("The number is on the blacklist."),
     "expired": _("The message would have come too late, so it was not sent."),
     "frequency_cap": _("The number has had as many messages as this workspace allows."),
+    "tries_used_up": _("All tries were used up, so the step was passed by."),
     "phone_served": _("Another person with this number has had the message in this campaign."),
     "forbidden_text": _("The text holds a word or link that this workspace does not allow."),
     PROVEN_ABSENT: _("It is proven that the provider never took this message."),

@@ -109,6 +109,7 @@ class Attempt:
     draft: Draft
     budget: Any = None
     on_unknown: str = "continue"  # what the caller does when nobody knows whether it went out
+    skips_when_used_up: bool = False  # the caller passes the message by after its last try
 
     @property
     def step(self) -> StepKey:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
@@ -44,40 +45,47 @@ class Calls:
                 self._results[place] = offer
             else:
                 offers.append(offer)
-        self._calls = calls_of(offers)
+        calls = calls_of(offers)
         self._caller = Caller(deadline)
+        self._waiting = deque(calls)
         self._last_begun = threading.Event()
-        if lone_here and len(self._calls) == 1:
-            self._given = [_done(self._last(self._calls[0]))]
+        self._takers: list[Future[None]] = []
+        if not calls or (lone_here and len(calls) == 1):
+            self._take_in_turn()
         else:
-            self._given = [_threads().submit(self._caller, call) for call in self._calls[:-1]]
-            self._given += [_threads().submit(self._last, call) for call in self._calls[-1:]]
+            takers = min(len(calls), settings.SEND_CONCURRENCY)
+            self._takers = [_threads().submit(self._take_in_turn) for _ in range(takers)]
 
     def wait_begun(self) -> None:
-        """Wait until the last call has begun. The pool takes them in their order."""
-        if self._calls:
-            self._last_begun.wait()
+        """Wait until the last call has begun. They begin in their order."""
+        self._last_begun.wait()
 
     def answers(self) -> list[Answer]:
         """Wait for all; one answer an attempt, in their order. Raises nothing."""
-        for call, given in zip(self._calls, self._given, strict=True):
-            self._results |= {offer.place: one for offer, one in zip(call, given.result(), strict=True)}
+        for taker in self._takers:
+            taker.result()
         return [Answer(attempt=one, result=self._results[at]) for at, one in enumerate(self._attempts)]
 
-    def _last(self, call: Sequence[Offer]) -> list[SendResult]:
-        self._last_begun.set()
-        return self._caller(call)
+    def _take_in_turn(self) -> None:
+        """Make one call after another until none waits: handing each to a thread costs more than some calls.
+
+        The takers of an earlier chunk are before those of a later one in the pool, so its calls begin first.
+        """
+        while True:
+            try:
+                call = self._waiting.popleft()
+            except IndexError:
+                self._last_begun.set()
+                return
+            if not self._waiting:
+                self._last_begun.set()
+            for offer, result in zip(call, self._caller(call), strict=True):
+                self._results[offer.place] = result
 
 
 def call_all(attempts: Sequence[Attempt], deadline: float) -> list[Answer]:
     """`Calls`, and their answers."""
     return Calls(attempts, deadline, lone_here=True).answers()
-
-
-def _done(results: list[SendResult]) -> Future[list[SendResult]]:
-    given: Future[list[SendResult]] = Future()
-    given.set_result(results)
-    return given
 
 
 def _offer(place: int, attempt: Attempt) -> Offer | SendResult:

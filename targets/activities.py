@@ -11,11 +11,13 @@ from django.db import transaction
 from core import clock
 from core.bulk import insert_rows
 from core.text import normalize_text
+from targets import events
 from targets.models import Activity, Target
 from workspaces import audit
 from workspaces.models import User
 
 FIELDS = ("kind", "title", "description", "due_at", "owner_id")
+ADDED, DONE = "activity_added", "activity_done"
 MAX_TITLE = 200
 MAX_DESCRIPTION = 5_000
 
@@ -68,6 +70,9 @@ def create(target: Target, values: Mapping[str, Any], *, done: bool = False, use
         )  # fmt: skip
         new = {name: value for name, value in _snapshot(made).items() if value}
         audit.record("activity.created", entity=made, new=new, user=user)
+        _happened(made, ADDED, f"{ADDED}:{made.pk}", now)
+        if done:
+            _happened(made, DONE, f"{DONE}:{made.pk}:{now.timestamp()}", now)
     return made
 
 
@@ -87,7 +92,21 @@ def change(activity: Activity, values: Mapping[str, Any], *, user: User) -> bool
 
 def complete(activity: Activity, *, user: User) -> bool:
     """Mark it done, now and by `user`. False when somebody did already; theirs stands."""
-    return _close(activity, was_open=True, at=clock.now(), by=user, user=user, event="activity.done")
+    now = clock.now()
+    with transaction.atomic():
+        done = _close(activity, was_open=True, at=now, by=user, user=user, event="activity.done")
+        if done:
+            _happened(activity, DONE, f"{DONE}:{activity.pk}:{now.timestamp()}", now)
+    return done
+
+
+def _happened(activity: Activity, name: str, key: str, now: datetime) -> None:
+    """An event of the person; whoever waits for it goes on once this is committed."""
+    event = events.NewEvent(
+        target_id=activity.target_id, name=name, key=key, source="activities", occurred_at=now,
+        properties={"kind": activity.kind},
+    )  # fmt: skip
+    events.record(activity.workspace_id, [event])
 
 
 def reopen(activity: Activity, *, user: User) -> bool:

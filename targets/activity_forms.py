@@ -31,7 +31,7 @@ class ActivityForm(forms.Form):
         max_length=MAX_DESCRIPTION,
         widget=forms.Textarea({"rows": 4, "dir": "auto"}),
     )
-    due_at = JalaliDateTimeField(label=_("Due"), help_text=_("Date and time, for example 1405/09/09 14:30."))
+    due_at = JalaliDateTimeField(label=_("Due"), help_text=_("Date and time, for example 2026/11/30 14:30."))
     owner: forms.ModelChoiceField[User] = forms.ModelChoiceField(
         label=_("Owner"), required=False, queryset=None, empty_label=_("Nobody")
     )

@@ -10,6 +10,23 @@ from django.utils.translation import gettext_lazy as _
 
 from core.tenancy import UTCDateTimeField, WorkspaceModel
 from core.text import search_key
+from targets.models_events import TargetEvent, TargetEventPending
+
+__all__ = [
+    "Activity",
+    "ActivityKind",
+    "ImportJob",
+    "ImportRow",
+    "ImportStatus",
+    "Priority",
+    "RowOutcome",
+    "Target",
+    "TargetEvent",
+    "TargetEventPending",
+    "TargetList",
+    "TargetListMember",
+    "TargetStatus",
+]
 
 
 class TargetStatus(models.TextChoices):

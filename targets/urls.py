@@ -28,6 +28,7 @@ urlpatterns = [
     path("lists/<int:list_id>/edit/", lists.edit, name="list-edit"),
     path("lists/<int:list_id>/delete/", lists.delete, name="list-delete"),
     path("imports/", imports.history, name="imports"),
+    path("imports/export.<slug:kind>", downloads.imports, name="imports-export"),
     path("imports/new/", imports.upload, name="import-new"),
     path("imports/<int:job_id>/", imports.show, name="import"),
     path("imports/<int:job_id>/preview/", imports.preview, name="import-preview"),

@@ -47,7 +47,17 @@ from sms.models import (
     SmsUsage,
     UnmatchedReport,
 )
-from targets.models import Activity, ImportJob, ImportRow, RowOutcome, Target, TargetList, TargetListMember
+from targets.models import (
+    Activity,
+    ImportJob,
+    ImportRow,
+    RowOutcome,
+    Target,
+    TargetEvent,
+    TargetEventPending,
+    TargetList,
+    TargetListMember,
+)
 from tests.people import make_user
 from workspaces.models import ApiToken, AuditRecord, Membership, Role, User, Workspace
 
@@ -137,6 +147,23 @@ def make_activity(workspace: Workspace, **fields: Any) -> Activity:
     fields["target"] = fields.get("target") or make_target(workspace)
     values: dict[str, Any] = {"kind": "call", "title": f"Activity {_next()}", "due_at": clock.now()}
     return Activity.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(TargetEvent)
+def make_target_event(workspace: Workspace, **fields: Any) -> TargetEvent:
+    fields["target"] = fields.get("target") or make_target(workspace)
+    now = clock.now()
+    values: dict[str, Any] = {
+        "name": "sms_received", "occurred_at": now, "received_at": now, "source": "sms",
+        "dedupe_key": f"test-{_next()}",
+    }  # fmt: skip
+    return TargetEvent.unscoped.create(workspace=workspace, **{**values, **fields})
+
+
+@builds(TargetEventPending)
+def make_target_event_pending(workspace: Workspace, **fields: Any) -> TargetEventPending:
+    fields["event"] = fields.get("event") or make_target_event(workspace)
+    return TargetEventPending.unscoped.create(workspace=workspace, **{"due_at": clock.now(), **fields})
 
 
 @builds(TargetList)

@@ -5,16 +5,17 @@ The nodes and edges are written as in `tests/engine/building.py`; `message()` is
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
 
-from automation import publishing
+from automation import definition_cache, publishing
 from automation.checking import compile_registered
 from automation.models import Workflow, WorkflowExecution, WorkflowNode, WorkflowVersion
-from automation.subject_events import Asked, Known
+from automation.subject_events import Asked, EventSource, Known, register_event_source
 from core import clock
 from core.tenancy import current_workspace_id
 from engine.types import Arrival, Definition, NodeSpec
@@ -107,3 +108,15 @@ class ScriptedEvents:
             if since is not None and arrival.at >= since:
                 found.setdefault(subject, []).append(arrival)
         return found
+
+
+@contextmanager
+def events_from(source: EventSource | None) -> Iterator[None]:
+    """Inside, events come from `source` instead of the product's own store."""
+    before = register_event_source(source)
+    definition_cache.clear()
+    try:
+        yield
+    finally:
+        register_event_source(before)
+        definition_cache.clear()

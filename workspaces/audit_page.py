@@ -14,6 +14,7 @@ from django.utils.translation import get_language, get_language_info, pgettext
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy as _lazy
 
+from core.address_keys import without_keys_in
 from core.dates import format_date, format_datetime, format_number
 from core.text import to_persian_digits
 from workspaces import audit, queries
@@ -147,7 +148,7 @@ def _word(entity: str, key: str, value: str) -> str:
         return _("set")
     if value == audit.NOT_SET:
         return _("not set")
-    return _moment(value) if key.endswith(MOMENTS) else value
+    return _moment(value) if key.endswith(MOMENTS) else without_keys_in(value)
 
 
 def _moment(value: str) -> str:

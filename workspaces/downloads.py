@@ -1,21 +1,46 @@
-"""Downloads of tables by members: who took what out is a line in the audit log."""
+"""Downloads of tables by members: who took what out is a line in the audit log.
+
+    people = downloads.view(PEOPLE, _wanted, Perm.TARGETS_VIEW)
+
+is the view of `path("export.<slug:kind>", people)`; `_wanted(request)` gives the rows that the page shows and
+the conditions they were chosen by.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from django.db import transaction
 from django.db.models import Model, QuerySet
 from django.http import StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.views.decorators.http import require_safe
 
 from core.exporting import Table, Text, as_file, download
 from core.spreadsheets.export import Row
 from workspaces import audit
+from workspaces.decorators import permission_required
 from workspaces.http import MemberRequest
+from workspaces.permissions import Perm
 
 EVENT = "table.downloaded"
 M = TypeVar("M", bound=Model)
+Wanted = tuple[QuerySet[M], Mapping[str, Any]]
+
+
+def view(
+    table: Table[M], wanted: Callable[[MemberRequest], Wanted[M]], *permissions: Perm, event: str = EVENT
+) -> Callable[..., HttpResponseBase]:
+    """The view of one table as a file, for members who hold one of `permissions`. See `send`."""
+
+    @require_safe
+    @permission_required(*permissions)
+    def export(request: MemberRequest, kind: str) -> HttpResponseBase:
+        rows, chosen = wanted(request)
+        return send(request, table, rows, kind, chosen=chosen, event=event)
+
+    return export
 
 
 def send(

@@ -33,7 +33,6 @@ PERMISSION_LABELS: Final[Mapping[str, str | Promise]] = {
     Perm.TARGETS_MANAGE: _("Change people"),
     Perm.TARGETS_IMPORT: _("Import people"),
     Perm.ACTIVITIES_MANAGE: _("Plan and record activities"),
-    Perm.ACTIVITIES_MANAGE: _("Change activities"),
 }
 
 

@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Final
+from typing import Final, Literal
 
 from django.db import transaction
 from django.db.models import Case, F, Q, QuerySet, Value, When
@@ -120,6 +120,14 @@ def revoke_all_of(membership: Membership, *, user: User | None) -> int:
 def tokens_of(workspace: Workspace) -> QuerySet[ApiToken]:
     """All tokens ever made, newest first, with their makers."""
     return ApiToken.objects.filter(workspace=workspace).select_related("user", "revoked_by").order_by("-pk")
+
+
+def state_of(token: ApiToken) -> Literal["valid", "expired", "revoked"]:
+    if token.revoked_at is not None:
+        return "revoked"
+    if token.expires_at is not None and token.expires_at <= clock.now():
+        return "expired"
+    return "valid"
 
 
 def token_for(workspace: Workspace, pk: int) -> ApiToken:

@@ -120,6 +120,7 @@ PLUGIN: Final = ActionPlugin(
         texts=_texts,
     ),
     label=_("Record a follow-up"),
+    hint=_("A task for the colleague who looks after this person"),
     icon="calendar",
     defaults=defaults,
 )

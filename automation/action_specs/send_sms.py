@@ -210,6 +210,7 @@ PLUGIN: Final = ActionPlugin(
         texts=_texts,
     ),
     label=_("Send a message"),
+    hint=_("An SMS with the person's own name and details in it"),
     icon="message",
     defaults=defaults,
     check_workspace=check_workspace,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from django.contrib import messages
 from django.http import HttpResponse
@@ -18,7 +18,7 @@ from django.views.decorators.http import require_POST, require_safe
 from automation.builder import drafts, outline, queries
 from automation.builder.claiming import Base, StaleDraft
 from automation.builder.describing import number
-from automation.builder.outline import Outline, Place
+from automation.builder.outline import ListId, Outline, Place
 from automation.builder.region import region_context
 from automation.builder.steps import branch_label
 from automation.models.definition import Workflow
@@ -30,6 +30,8 @@ from engine.types import NodeSpec
 from workspaces.decorators import permission_required
 from workspaces.http import MemberRequest
 from workspaces.permissions import Perm
+
+INDENT: Final = "\u2003"  # before a place for each branch it lies in: white space that a select keeps
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -273,9 +275,25 @@ def places(request: MemberRequest, pk: int, key: str) -> HttpResponse:
         rest, found = outline.places_for(lists, key, stays=copying)
     except outline.CannotEdit as exc:
         raise NotFound(_("This step does not exist any more.")) from exc
-    choices = [(str(place), _choice(rest, place), not copying and place == now) for place in found]
+    deep = _depths(rest)
+    choices = [
+        (str(place), INDENT * deep[place.list] + _choice(rest, place), not copying and place == now)
+        for place in found
+    ]
     context = {"key": key, "name": _name(node), "choices": choices, "copying": copying}
     return render(request, "automation/workflows/_places.html", context)
+
+
+def _depths(lists: Outline) -> dict[ListId, int]:
+    """How deep each list lies: names may be alike, and choices have no other order to show."""
+    found, waiting = {lists.root: 0}, [lists.root]
+    while waiting:
+        at = waiting.pop()
+        for node in lists.lists[at]:
+            inner = [(node.key, port) for port in lists.ports(node.key)]
+            found |= dict.fromkeys(inner, found[at] + 1)
+            waiting += inner
+    return found
 
 
 def _choice(lists: Outline, place: Place) -> str:

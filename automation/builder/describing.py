@@ -6,17 +6,20 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
+from django.utils import timezone
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 
-from automation import registry
+from automation import known_events, registry
 from automation.action_specs import create_followup
 from automation.builder.message_text import direction
-from core.dates import format_datetime, format_number
+from automation.builder.relative import is_relative
+from automation.fields import ConditionField
+from core.dates import format_date, format_datetime, format_number
 from core.text import to_persian_digits
 from engine.comparing import ConditionError
 from engine.conditions import normalize_condition
-from engine.types import NodeSpec
+from engine.types import FieldType, NodeSpec
 from engine.zones import ZoneError, resolve_local, zone
 from targets.models import ActivityKind
 
@@ -33,6 +36,13 @@ OPERATORS = {
     "is_null": gettext_lazy("%(field)s is empty"),
     "is_not_null": gettext_lazy("%(field)s is filled in"),
 }
+OPERATORS_OF_MOMENTS = {
+    "<": gettext_lazy("%(field)s is before %(value)s"),
+    "<=": gettext_lazy("%(field)s is on or before %(value)s"),
+    ">": gettext_lazy("%(field)s is after %(value)s"),
+    ">=": gettext_lazy("%(field)s is on or after %(value)s"),
+}
+_MOMENTS = (FieldType.DATE, FieldType.DATETIME)
 _DEEP = 20
 
 
@@ -144,7 +154,7 @@ def in_digits(text: str) -> str:
 
 
 def _event(config: Mapping[str, Any]) -> str:
-    event = str(config.get("event") or "") or "—"
+    event = known_events.label_of(config.get("event"))
     if config.get("amount") is None:
         words = _("Until “%(event)s” happens") % {"event": event}
     else:
@@ -155,7 +165,7 @@ def _event(config: Mapping[str, Any]) -> str:
 
 
 def _goal(config: Mapping[str, Any]) -> str:
-    event, days = str(config.get("event") or "") or "—", config.get("window_days")
+    event, days = known_events.label_of(config.get("event")), config.get("window_days")
     if not isinstance(days, int):
         return _("Reached when “%(event)s” has happened") % {"event": event}
     text = ngettext(
@@ -239,7 +249,7 @@ def _how_often(leaf: Mapping[str, Any]) -> str:
     if template is None:
         return "…"
     shown = number(count) if isinstance(count, int) else str(count)
-    words = str(template) % {"event": _isolated(str(leaf.get("event") or "—")), "n": shown}
+    words = str(template) % {"event": _isolated(known_events.label_of(leaf.get("event"))), "n": shown}
     if not isinstance(days, int):
         return words
     values = {"what": words, "duration": duration({"amount": days, "unit": "day"})}
@@ -249,17 +259,51 @@ def _how_often(leaf: Mapping[str, Any]) -> str:
 def _leaf(leaf: Mapping[str, Any], about: str) -> str:
     name = str(leaf.get("field"))
     full = name if "." in name else f"{about}.{name}"
-    known = {field.name: field for field in registry.fields()}.get(full)
-    template = OPERATORS.get(str(leaf.get("operator")))
+    known = _named(full)
+    is_moment = isinstance(known, ConditionField) and known.type in _MOMENTS
+    templates = OPERATORS | (OPERATORS_OF_MOMENTS if is_moment else {})
+    template = templates.get(str(leaf.get("operator")))
     if template is None:
         return "…"
     values = known.values if known else {}
+    value = leaf.get("value")
     return str(template) % {
         "field": f"«{known.label}»"
         if known and _is_persian()
         else str(known.label if known else name.removeprefix("event.")),
-        "value": _value(leaf.get("value"), values),
+        "value": moment(value) if is_moment and isinstance(value, str) else _value(value, values),
     }
+
+
+def moment(text: str) -> str:
+    """A moment of a condition as people say it, in their calendar; what is none stays as it is."""
+    if is_relative(text):
+        return _relative(text)
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    language = get_language() or "fa"
+    if "T" not in text:
+        return format_date(when.date(), language, words=True)
+    aware = when if when.tzinfo else timezone.make_aware(when)
+    return format_datetime(aware, str(timezone.get_current_timezone()), language, words=True)
+
+
+def _relative(text: str) -> str:
+    if text == "now":
+        return _("now")
+    unit = {"m": "minute", "h": "hour", "d": "day"}[text[-1]]
+    words = {"duration": duration({"amount": int(text[4:-1]), "unit": unit})}
+    return (_("%(duration)s ago") if text[3] == "-" else _("%(duration)s from now")) % words
+
+
+def _named(full: str) -> ConditionField | known_events.EventProperty | None:
+    """What a condition asks about, if anybody gave it words."""
+    space, _dot, name = full.partition(".")
+    if space == "event":
+        return known_events.property_named(name)
+    return next((field for field in registry.fields() if field.name == full), None)
 
 
 def _value(value: Any, names: Mapping[str, Any]) -> str:

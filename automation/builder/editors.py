@@ -11,11 +11,12 @@ from django.http import QueryDict
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
-from automation.builder import event_filter
+from automation.builder import event_choices, event_filter
 from automation.builder.describing import condition, until
 from automation.builder.followup_form import FollowupForm
 from automation.builder.fork_forms import ConditionForm, SplitForm, SwitchForm
 from automation.builder.step_forms import SendSmsForm, StepForm, Surroundings
+from automation.known_events import known_event
 from core.formfields import DigitsIntegerField, JalaliDateTimeField
 from core.text import to_latin_digits
 from engine.compile_journey import MAX_WINDOW_DAYS
@@ -89,7 +90,7 @@ class WaitForm(KindForm):
     at = JalaliDateTimeField(
         label=_("Until"),
         required=False,
-        help_text=_("Date and time, for example 1405/09/09 14:30. Who gets here later does not wait."),
+        help_text=_("Date and time, for example 2026/11/30 14:30. Who gets here later does not wait."),
     )
     time = ClockField(
         label=_("Time of day"),
@@ -111,9 +112,25 @@ class WaitForm(KindForm):
         self.filter = (
             event_filter.from_config(stored) if data is None else event_filter.from_post(data, stored)
         )
+        event_choices.offer_events(self.fields["event"], self.event_chosen, refreshes=True)
 
     def edit(self, what: str) -> None:
         self.filter = self.filter.edit(what)
+
+    @property
+    def event_chosen(self) -> str:
+        """The event that the page shows now."""
+        return str(self["event"].value() or "").strip()
+
+    @property
+    def comparisons(self) -> list[event_filter.Shown]:
+        return self.filter.shown(self.event_chosen)
+
+    @property
+    def is_spelled(self) -> bool:
+        """Whether the event comes with words that are compared in all their spellings."""
+        known = known_event(self.event_chosen)
+        return known is not None and any(one.spelled for one in known.properties)
 
     @property
     def filter_words(self) -> str:
@@ -226,6 +243,10 @@ class GoalForm(StepForm):
         max_value=MAX_WINDOW_DAYS,
         help_text=_("Empty means at any time since coming in."),
     )
+
+    def __init__(self, data: QueryDict | None, *, node: NodeSpec, around: Surroundings) -> None:
+        super().__init__(data, node=node, around=around)
+        event_choices.offer_events(self.fields["event"], self["event"].value())
 
     def read(self, config: Mapping[str, Any]) -> dict[str, Any]:
         return {"event": config.get("event", ""), "window_days": config.get("window_days")}

@@ -1,18 +1,19 @@
 """Which events end a wait: comparisons on the properties of the event, all or one of which must hold.
 
-Events have no catalogue, so the name of a property is typed. A stored filter that is no such list (a group
-in a group, an opposite) is shown in words and stays as it is.
+What comes with a known event is chosen from a list, with another the name of a property is typed. A stored
+filter that is no such list (a group in a group, an opposite) is shown in words and stays as it is.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
 
+from automation.builder import event_choices
 from automation.builder.rule_rows import OPERATOR_LABELS
 from automation.builder.rules import LISTS, NO_VALUE, storable
 from core.text import to_latin_digits
@@ -21,6 +22,7 @@ from engine.conditions import normalize_condition
 
 MAX_COMPARISONS: Final = 20
 ORDER: Final = ("<", "<=", ">", ">=")
+CHOSEN_VALUES: Final = ("=", "!=")
 OPERATORS: Final = ("=", "!=", *ORDER, "contains", *LISTS, *NO_VALUE)
 
 
@@ -40,6 +42,15 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """A comparison as the page draws it: with `names` and `values` it is chosen, without it is typed."""
+
+    part: Comparison
+    names: Sequence[event_choices.Choice]
+    values: Sequence[event_choices.Choice]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EventFilter:
     """`raw` is a stored filter that this editor cannot change."""
 
@@ -56,6 +67,19 @@ class EventFilter:
             index = int(number)
             return replace(self, parts=(*self.parts[:index], *self.parts[index + 1 :]))
         return self
+
+    def shown(self, event: str) -> list[Shown]:
+        """The comparisons with what may be chosen in each, for the event of that name."""
+        return [
+            Shown(
+                part=part,
+                names=event_choices.properties(event, part.name),
+                values=event_choices.values(event, part.name, part.value)
+                if part.operator in CHOSEN_VALUES
+                else (),
+            )
+            for part in self.parts
+        ]
 
     def to_config(self) -> Mapping[str, Any] | None:
         """The stored form; None when nothing is compared."""

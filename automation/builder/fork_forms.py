@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from automation.builder import rules
+from automation.builder.offers import Offers
 from automation.builder.rule_rows import GroupRow, rows
 from automation.builder.rules import Group, Rule
 from automation.builder.step_forms import StepForm, Surroundings
@@ -59,7 +60,7 @@ class ConditionForm(StepForm):
         return dict(self.node.config) if _same_condition(self.node.config, made) else made
 
     def condition_rows(self) -> GroupRow:
-        return rows(_one_more(self.group), self.PREFIX, self.around.timezone)
+        return rows(_one_more(self.group), self.PREFIX)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,14 +153,14 @@ class SwitchForm(StepForm):
         return found | {str(Port.DEFAULT): str(Port.DEFAULT)}
 
     def case_rows(self) -> list[CaseRow]:
-        zone, last = self.around.timezone, len(self.cases) - 1
+        offers, last = Offers(), len(self.cases) - 1
         return [
             CaseRow(
                 index=index,
                 number=index + 1,
                 label=case.label,
                 was=case.was,
-                condition=rows(_one_more(case.group), f"c{index}", zone),
+                condition=rows(_one_more(case.group), f"c{index}", offers),
                 is_first=index == 0,
                 is_last=index == last,
             )

@@ -75,7 +75,7 @@ class JourneySettingsForm(SettingsForm):
         self.criteria = rules.edit(self.criteria, verb, path)
 
     def criteria_rows(self) -> GroupRow:
-        return rows(self.criteria, self.PREFIX, self.zone)
+        return rows(self.criteria, self.PREFIX)
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or self.cleaned_data

@@ -127,7 +127,7 @@ def kinds(profile: Profile) -> list[StepKind]:
             type=NodeType.ACTION,
             subtype=plugin.spec.subtype,
             label=plugin.label,
-            hint="",
+            hint=plugin.hint,
             icon=plugin.icon,
             config=plugin.defaults,
         )

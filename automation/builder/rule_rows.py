@@ -12,7 +12,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, pgettext_lazy
 
 from automation import registry, subject_events
+from automation.builder import event_choices
 from automation.builder.describing import condition, number
+from automation.builder.describing import moment as moment_words
+from automation.builder.offers import Offers
+from automation.builder.relative import is_relative
 from automation.builder.rules import COUNTS, EVENT, LISTS, MAX_DEPTH, NO_VALUE, OPERATORS, Group, Rule
 from core.formfields import JalaliDateInput
 from engine.types import FieldType
@@ -65,6 +69,7 @@ class RuleRow:
     widget: Widget
     value: str = ""
     choices: Sequence[Option] = ()
+    reminders: Sequence[str] = ()
     words: str = ""
     count: str = ""
     days: str = ""
@@ -86,23 +91,26 @@ class GroupRow:
         return self.depth < MAX_DEPTH
 
 
-def rows(group: Group, prefix: str, timezone: str) -> GroupRow:
-    """The whole editor of one condition, for fields that begin with `prefix`."""
-    return _group(group, prefix, "", 0, timezone)
+def rows(group: Group, prefix: str, offers: Offers | None = None) -> GroupRow:
+    """The whole editor of one condition, for fields that begin with `prefix`.
+
+    Several on one page share `offers`, so that what they offer is read once.
+    """
+    return _group(group, prefix, "", 0, offers or Offers())
 
 
-def _group(group: Group, name: str, path: str, depth: int, timezone: str) -> GroupRow:
+def _group(group: Group, name: str, path: str, depth: int, offers: Offers) -> GroupRow:
     parts: list[RuleRow | GroupRow] = []
     for index, part in enumerate(group.parts):
         inner, place = f"{name}.{index}", f"{path}-{index}" if path else str(index)
         if isinstance(part, Group):
-            parts.append(_group(part, inner, place, depth + 1, timezone))
+            parts.append(_group(part, inner, place, depth + 1, offers))
         else:
-            parts.append(_rule(part, inner, place))
+            parts.append(_rule(part, inner, place, offers))
     return GroupRow(name=name, path=path, op=group.op, is_negated=group.is_negated, parts=parts, depth=depth)
 
 
-def _rule(rule: Rule, name: str, path: str) -> RuleRow:
+def _rule(rule: Rule, name: str, path: str, offers: Offers) -> RuleRow:
     about: dict[str, Any] = {"name": name, "path": path, "ordinal": number(int(path.split("-")[-1]) + 1)}
     if rule.raw is not None:
         words = condition({"root": dict(rule.raw)})
@@ -113,16 +121,17 @@ def _rule(rule: Rule, name: str, path: str) -> RuleRow:
     known = next((field for field in registry.fields() if field.name == rule.field), None)
     kind = known.type if known else None
     operator = rule.operator or (OPERATORS[kind][0] if kind else "=")
-    values = dict(known.values) if known else {}
+    values = dict(offers.values(known)) if known else {}
     if kind is FieldType.BOOL:
         values = {"true": _("yes"), "false": _("no")}
     if values:  # words that the set no longer has are shown too, and kept
-        values |= {word: word for word in rule.value if word not in values}
+        values |= {word: word for word in rule.value if word and word not in values}
     return RuleRow(
         fields=_fields(rule.field),
         operators=_operators(kind, operator),
         widget=_widget(kind, operator, bool(values)) if rule.field else "none",
         value=_shown(rule, kind, operator),
+        reminders=() if operator in LISTS else offers.reminders(rule.field),
         choices=[Option(value=v, label=str(text), is_chosen=v in rule.value) for v, text in values.items()],
         **about,
     )
@@ -141,6 +150,10 @@ def _event(rule: Rule, about: dict[str, Any]) -> RuleRow:
         ],
         widget="event",
         value=event,
+        choices=[
+            Option(value=word, label=str(label), is_chosen=word == event)
+            for word, label in event_choices.events(event)
+        ],
         count=count or "1",
         days=days,
         **about,
@@ -150,7 +163,7 @@ def _event(rule: Rule, about: dict[str, Any]) -> RuleRow:
 def _widget(kind: FieldType | None, operator: str, has_choices: bool) -> Widget:
     if operator in NO_VALUE:
         return "none"
-    if has_choices and operator != "contains":
+    if has_choices and (operator != "contains" or kind is FieldType.LIST):
         return "choices" if operator in LISTS else "choice"
     if kind in _MOMENTS and operator not in LISTS:
         return "date"
@@ -188,6 +201,8 @@ def _shown(rule: Rule, kind: FieldType | None, operator: str) -> str:
     text = rule.value[0] if rule.value else ""
     if kind not in _MOMENTS:
         return text
+    if is_relative(text):
+        return moment_words(text)
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

@@ -15,6 +15,8 @@ from typing import Any, Final
 from django.http import QueryDict
 
 from automation import registry
+from automation.builder import offers
+from automation.builder.relative import read_relative
 from core.dates import DateError, parse_date, parse_local_datetime
 from core.text import normalize_text, to_latin_digits
 from engine.comparing import ConditionError, as_number
@@ -179,12 +181,15 @@ def _typed(text: str, kind: FieldType | None, timezone: str) -> Any:
 
 
 def _moment(text: str, timezone: str) -> str:
+    relative = read_relative(text)
+    if relative:
+        return relative
     try:
         if ":" in text:
             return parse_local_datetime(text, timezone).isoformat()
         return parse_date(text).isoformat()
     except DateError:
-        return text  # `now-3d`, or a mistake that is shown as one
+        return text  # a mistake that is shown as one
 
 
 # From the posted form
@@ -216,7 +221,7 @@ def _part_from(data: QueryDict, name: str, depth: int, budget: list[int]) -> Rul
     allowed = COUNTS if field == EVENT else OPERATORS[known] if known else ("=",)
     operator = operator if operator in allowed else allowed[0]
     values = [storable(text, MAX_VALUE) for text in data.getlist(f"{name}.value")[:MAX_VALUES]]
-    if operator in LISTS and len(values) == 1 and not _choices(field):
+    if operator in LISTS and len(values) == 1 and not _is_chosen(field):
         values = [one.strip() for one in values[0].replace("،", ",").split(",") if one.strip()]
     return Rule(field=field, operator=operator, value=tuple(values))
 
@@ -234,8 +239,9 @@ def storable(text: str, most: int) -> str:
     return _UNSTORABLE.sub("", normalize_text(text[: 4 * most]))[:most]
 
 
-def _choices(field: str) -> Mapping[str, Any]:
-    return next((one.values for one in registry.fields() if one.name == field), {})
+def _is_chosen(field: str) -> bool:
+    """Whether values of this field are ticked, not typed: then a comma belongs to a value."""
+    return field == offers.LISTS or any(one.name == field and one.values for one in registry.fields())
 
 
 # Changes

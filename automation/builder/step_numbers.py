@@ -62,8 +62,8 @@ class Numbers:
 class Source(Protocol):
     """Whoever knows the people. Every answer takes a constant number of queries."""
 
-    def choices(self, workflow: Workflow) -> Sequence[Choice]:
-        """What can be counted for this workflow, the most telling first."""
+    def choices(self, workflow: Workflow, version: int | None = None) -> Sequence[Choice]:
+        """What can be counted for this workflow or for one version of it, the most telling first."""
         ...
 
     def numbers(self, workflow: Workflow, value: str, membership: Membership) -> Numbers | None:
@@ -78,11 +78,11 @@ def register_source(source: Source) -> None:
     _source[:] = [source]
 
 
-def choices(request: MemberRequest, workflow: Workflow) -> Sequence[Choice]:
-    """What the person may choose to be counted."""
+def choices(request: MemberRequest, workflow: Workflow, *, version: int | None = None) -> Sequence[Choice]:
+    """What the person may choose to be counted, beside the steps of the workflow or of one version."""
     if not _source or not has_perm(request.permissions, Perm.CAMPAIGNS_VIEW):
         return []
-    return _source[0].choices(workflow)
+    return _source[0].choices(workflow, version)
 
 
 @require_safe

@@ -14,6 +14,7 @@ from typing import Any, Final, Literal
 from automation import subject_events
 from automation.action_specs import create_followup, send_sms
 from automation.builder.people import Person, facts_of, policy_of
+from automation.builder.trial_events import likely
 from automation.builder.trial_followup import recorded
 from automation.runtime.event_waits import with_events
 from blacklist.queries import blocked_values
@@ -138,7 +139,7 @@ class _Walker:
         """Skip a wait; of a wait for an event, the event comes. False when it can never end."""
         node = self.graph.nodes.get(position.node)
         if isinstance(node, EventWaitNode) and why == "wait":
-            came = Arrival(name=node.event, at=self.at + timedelta(minutes=1))
+            came = Arrival(name=node.event, at=self.at + timedelta(minutes=1), data=likely(node))
             if node.accepts(came, until, self.facts(position), came.at):
                 self.known.append(came)
                 self.skip_to(position, came.at, "event_came")

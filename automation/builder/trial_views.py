@@ -19,6 +19,7 @@ from automation.builder.jumps import jumps
 from automation.builder.people import Person, chosen_person, find
 from automation.builder.steps import branch_label
 from automation.builder.trial import Line, Trial, try_out
+from automation.builder.unfinished import UNFINISHED, walkable
 from automation.naming import step_label
 from automation.publishing import load_definition
 from automation.states import EndReason
@@ -41,6 +42,7 @@ WORDS: Mapping[str, str | Promise] = {
     "disabled": gettext_lazy("Switched off, passed over"),
     "holdout": gettext_lazy("Held out: no message"),
     "too_many_steps": gettext_lazy("The trial stops after 100 steps."),
+    UNFINISHED: gettext_lazy("The trial goes no further: the draft is not finished here."),
     "never_ends": gettext_lazy("Nothing but the event ends this wait, and the trial cannot make it fit."),
     "reached": gettext_lazy("The goal is reached"),
     "not_reached": gettext_lazy("The goal is not reached yet"),
@@ -72,7 +74,7 @@ class Row:
 @require_safe
 @permission_required(Perm.WORKFLOWS_MANAGE)
 def trial(request: MemberRequest, pk: int) -> HttpResponse:
-    """One person's way through the draft. Without a person, somebody added lately is taken."""
+    """One person's way through the draft, as far as it is finished; without a choice, somebody recent's."""
     workflow = queries.workflow_for(pk)
     draft = queries.draft_of(workflow)
     if draft is None:
@@ -82,11 +84,10 @@ def trial(request: MemberRequest, pk: int) -> HttpResponse:
     context: dict[str, Any] = {"workflow": workflow, "draft": draft}
     person = _person(request)
     context |= {"person": person, "problems": jumps(workflow, report.problems)}
-    if person is not None and report.compiled.graph is not None:
-        done = try_out(
-            report.compiled.graph, person, request.workspace, clock.now(), settings=definition.settings
-        )
-        context |= _shown(definition, done)
+    way = walkable(definition, report, workflow.kind)
+    if person is not None and way.graph is not None:
+        done = try_out(way.graph, person, request.workspace, clock.now(), settings=definition.settings)
+        context |= _shown(definition, way.named(done))
     is_fragment = request.headers.get("HX-Request") == "true"
     template = "automation/workflows/_trial.html" if is_fragment else "automation/workflows/trial.html"
     return render(request, template, context)
@@ -121,10 +122,15 @@ def _row(line: Line, node: NodeSpec | None) -> Row:
         line=line,
         title=title,
         words=words,
-        suggestion=str(SUGGESTIONS.get(line.suggestion, "")),
+        suggestion=_suggestion(line),
         tone="warn" if kept_back else TONES.get(line.kind, ""),
         icon=ICONS[line.kind],
     )
+
+
+def _suggestion(line: Line) -> str:
+    missing = [f"{finding.message} {finding.remedy}".strip() for finding in line.data.get("findings", ())]
+    return " ".join(missing) or str(SUGGESTIONS.get(line.suggestion, ""))
 
 
 def _words(code: str) -> str:

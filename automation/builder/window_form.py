@@ -111,7 +111,7 @@ class WindowForm(forms.Form):
         max_length=20_000,
         widget=forms.Textarea(attrs={"rows": 3, "dir": "ltr", "autocomplete": "off"}),
         help_text=gettext_lazy(
-            "One date a line, such as 1405/01/13 for a closed day or 1405/01/14 10:00-12:00 for other hours."
+            "One date a line, such as 2026/03/21 for a closed day or 2026/03/22 10:00-12:00 for other hours."
         ),
     )
 

@@ -15,24 +15,33 @@ from types import MappingProxyType
 from typing import Final
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from automation.checking import compile_registered
 from automation.models.definition import VersionStatus, WorkflowVersion
 from automation.publishing import load_with_ids
-from core.errors import NotFound
+from core.errors import NotFound, Refused
 from core.tenancy import current_workspace_id
 from engine.graph import Graph
 
+UNREADABLE: Final = _lazy(
+    "The version of the workflow cannot be read by this release (%(codes)s). Nothing is lost: tell whoever "
+    "looks after the server."
+)
 CAPACITY: Final = 256  # versions; one is a few kilobytes to a few hundred
 
 
-class UnreadableVersion(RuntimeError):
-    """A stored version that no longer compiles: `codes` say why. Retrying does not help."""
+class UnreadableVersion(Refused):
+    """A stored version that this release cannot compile: `codes` say why. Its people wait, nobody is failed:
+    a release that can read it again lets them go on.
+    """
+
+    code = "version_unreadable"
 
     def __init__(self, version_id: int, codes: tuple[str, ...]) -> None:
         self.version_id = version_id
         self.codes = codes
-        super().__init__(f"version {version_id} cannot be compiled: {', '.join(codes)}")
+        super().__init__(UNREADABLE % {"codes": ", ".join(codes)}, version=version_id)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -82,6 +82,11 @@ class WorkflowExecution(UndeletableModel):
                 | (~Q(status__in=_ended) & Q(completed_at__isnull=True)),
                 name="execution_completed_at_iff_ended",
             ),
+            models.CheckConstraint(
+                condition=Q(status=ExecutionStatus.PAUSED, paused_at__isnull=False)
+                | (~Q(status=ExecutionStatus.PAUSED) & Q(paused_at__isnull=True)),
+                name="execution_paused_at_iff_paused",
+            ),
         ]
         indexes = [
             models.Index(  # the scheduler's claim: due steps of one campaign, oldest first
@@ -130,10 +135,9 @@ class WorkflowExecutionEvent(AppendOnlyModel):
 
     class Meta:
         indexes = [
-            models.Index(
-                fields=["workspace", "subject_type", "subject_id", "-occurred_at"], name="event_of_subject"
+            models.Index(  # of one walk; a person's history is that of their walks
+                fields=["execution", "occurred_at"], name="event_of_execution"
             ),
-            models.Index(fields=["execution", "occurred_at"], name="event_of_execution"),
             models.Index(fields=["campaign", "-id"], name="event_of_campaign"),
         ]
 

@@ -41,11 +41,18 @@ def claim_due(campaign_id: int, *, consuming: bool, limit: int, token: UUID, now
     )  # fmt: skip
 
 
-def shift_to_opening(campaign_id: int, opens_at: datetime, now: datetime) -> int:
-    """Move every due budgeted step of the campaign to the next opening; eligible_at keeps the old order."""
-    return WorkflowExecution.objects.filter(
+def shift_to_opening(
+    campaign_id: int, opens_at: datetime, now: datetime, *, but: Collection[int] = ()
+) -> int:
+    """Move every due budgeted step of the campaign to the next opening; eligible_at keeps the old order.
+
+    `but`: ids of nodes whose people stay due, since they mind no window.
+    """
+    due = WorkflowExecution.objects.filter(
         campaign_id=campaign_id, consumes_budget=True, status__in=sorted(CLAIMABLE), next_run_at__lte=now
-    ).update(next_run_at=opens_at, revision=F("revision") + 1)
+    )
+    minding = due.exclude(current_node_id__in=but) if but else due
+    return minding.update(next_run_at=opens_at, revision=F("revision") + 1)
 
 
 def bring_forward(workspace_id: int, moments: Collection[datetime]) -> None:

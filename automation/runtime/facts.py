@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from automation.runtime.policy import RunPolicy
 from automation.runtime.rows import Walking
@@ -12,6 +12,8 @@ from automation.runtime.subjects import Subject
 from core.locks import lock_contacts
 from engine.types import Facts
 from workspaces.models import Workspace
+
+ENTRY_EVENT: Final = "event"  # in `metadata`: the properties of the event that let the person in
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,6 +44,7 @@ class FactSheet:
             },
             campaign={"name": policy.campaign_name},
             workspace=self.workspace,
+            event=row.metadata.get(ENTRY_EVENT, {}),
             timezone=zone if isinstance(zone := subject.facts.get("timezone"), str) else "",
             workspace_timezone=policy.timezone,
             subject=split_key(row),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 
 from automation.runtime.actions.base import Step
@@ -10,12 +10,25 @@ from engine.types import ActionResult
 
 # A guard answers for the steps it stops; a step it does not name may pass.
 Guard = Callable[[Sequence[Step], datetime], Mapping[int, ActionResult]]
+# The budgeted steps of a workflow (ids of nodes, of any of its versions) that mind no sending window.
+AnyHour = Callable[[int], Collection[int]]
 
 _guards: dict[str, Guard] = {}
+_any_hour: list[AnyHour] = []
 
 
 def register_guard(key: str, guard: Guard) -> None:
     _guards[key] = guard
+
+
+def register_any_hour(steps: AnyHour) -> None:
+    if steps not in _any_hour:
+        _any_hour.append(steps)
+
+
+def any_hour_steps(workflow_id: int) -> set[int]:
+    """The steps that the scheduler claims though the window is closed. One query for each kind of action."""
+    return {pk for steps in _any_hour for pk in steps(workflow_id)}
 
 
 def ask(keys: Sequence[str], steps: Sequence[Step], now: datetime) -> dict[int, ActionResult]:

@@ -20,6 +20,7 @@ from django.conf import settings
 from django.db import transaction
 
 from automation import transitions
+from automation.definition_cache import UnreadableVersion
 from automation.runtime import spool, suspects
 from automation.runtime.actions.base import Calls, Starting, runtime_action
 from automation.runtime.chunk import Chunk, begin, finish
@@ -225,7 +226,8 @@ def _isolate(
         _process(workspace_id, ids[middle:], token, deadline, taken=taken)
         return
     one = ids[0] if ids else None
-    if isinstance(error, database_faults.PASSING):  # no fault of the person: later, and not counted
+    if isinstance(error, (*database_faults.PASSING, UnreadableVersion)):
+        # No fault of the person: later, and not counted.
         log.exception("execution_put_off", workspace_id=workspace_id, execution_id=one)
         if taken:
             transitions.put_back(ids, token)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 
+from automation.action_specs.send_sms import SUBTYPE
+from automation.models import WorkflowNode
 from automation.runtime import message_checks
 from automation.runtime.actions.base import Step
-from automation.runtime.guards import register_guard
+from automation.runtime.guards import register_any_hour, register_guard
 from automation.runtime.sms_config import config_of
 from automation.states import ExecutionStatus
 from blacklist.queries import blocked_values
@@ -48,7 +50,16 @@ def window(steps: Sequence[Step], now: datetime) -> Mapping[int, ActionResult]:
     return stopped
 
 
+def any_hour(workflow_id: int) -> Collection[int]:
+    """Messages that leave at night too (`send_only_in_window` is off)."""
+    nodes = WorkflowNode.objects.filter(
+        version__workflow_id=workflow_id, subtype=SUBTYPE, config__send_only_in_window=False
+    )
+    return list(nodes.values_list("pk", flat=True))
+
+
 def register() -> None:
+    register_any_hour(any_hour)
     register_guard("sms_circuit", circuit)
     register_guard("sms_blacklist", blacklist)
     register_guard("sms_expired", message_checks.expired)

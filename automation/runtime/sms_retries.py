@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from automation import counters
 from automation.counters import RunPolicyKey
 from automation.models import WorkflowExecution, WorkflowNode
-from automation.runtime import message_history
+from automation.runtime import guards, message_history
 from automation.runtime.events import event_row, store
 from automation.runtime.policy import RunPolicy, policy_source
 from automation.runtime.subjects import load_subjects
@@ -63,7 +63,7 @@ class StepMessages:
         if policy is None or not policy.automation_enabled or not (policy.running or policy.ended_reason):
             return Turn(until=now + FROZEN_PAUSE)
         opens_at = policy.next_open(now)
-        if opens_at > now:
+        if opens_at > now and row.node_id not in guards.any_hour_steps(policy.workflow_id):
             return Turn(until=opens_at)
         if self.is_promotional(row) and _had_enough(row, policy, now):
             return Turn(refused="frequency_cap")

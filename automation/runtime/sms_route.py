@@ -22,7 +22,24 @@ class Way(NamedTuple):
 
 def way_of(channel: Channel, config: SendSmsConfig, text: str, past: Past | None, now: datetime) -> Way:
     """A line that the step names belongs to the account it was chosen for: one that stands in for that
-    account uses its own line of the same kind."""
+    account uses its own line of the same kind.
+
+    First attempts of one step leave by one way, unless their account has texts to choose its lines by.
+    """
+    if past is not None:
+        return _way(channel, config, text, past, now)
+    note = (id(config), now)
+    known = channel.notes.get(note)
+    if known is not None and known[0] is config:
+        found: Way = known[1]
+        return found
+    way = _way(channel, config, text, None, now)
+    if way.account is not None and not way.account.details:
+        channel.notes[note] = (config, way)
+    return way
+
+
+def _way(channel: Channel, config: SendSmsConfig, text: str, past: Past | None, now: datetime) -> Way:
     route = channel.route(config.provider, past.tried if past else {}, now)
     account = route.account
     if account is None:

@@ -19,12 +19,14 @@ from django.conf import settings
 from django.db import transaction
 
 from automation import counters, transitions
-from automation.runtime import claim, spool
+from automation.definition_cache import UnreadableVersion, compiled
+from automation.runtime import claim, guards, spool
 from automation.runtime.agenda import steps_with_work
 from automation.runtime.pacing import pacer
 from automation.runtime.policy import DueCampaign, RunPolicy, policy_source, readiness_problem
 from automation.runtime.runner import PROCESS_TASK
-from core import clock, installation
+from core import clock, database_faults, installation
+from core.errors import NotFound
 from core.failpoints import failpoint
 from core.heartbeat import beat
 from core.locks import named_lock
@@ -88,12 +90,23 @@ def run_tick(*, seconds: float = TICK_SECONDS) -> TickReport:
         now = clock.now()
         beat("tick")
         report.settled = spool.settle()
-        for step in steps_with_work(now):
-            report.add(step(now))
+        _agenda(report, now)
         _serve(report, now, stop_at=began + seconds)
     report.seconds = round(time.monotonic() - began, 3)
     (log.info if report.did_something else log.debug)("tick", **report.as_dict())
     return report
+
+
+def _agenda(report: TickReport, now: datetime) -> None:
+    """Every step that has work. One that fails must not keep the others, nor the sending, from theirs."""
+    for step in steps_with_work(now):
+        try:
+            report.add(step(now))
+        except database_faults.PASSING:
+            raise
+        except Exception:
+            log.exception("tick_step_failed", step=getattr(step, "__qualname__", type(step).__name__))
+            report.skip("step_failed")
 
 
 def _serve(report: TickReport, now: datetime, *, stop_at: float) -> None:
@@ -141,6 +154,9 @@ class _Round:
             except WindowError:
                 log.error("campaign_window_invalid", campaign_id=due.policy.campaign_id)
                 self.report.skip("window_invalid")
+            except (UnreadableVersion, NotFound) as error:
+                log.error("campaign_version_unreadable", campaign_id=due.policy.campaign_id, why=error.code)
+                self.report.skip("version_unreadable")
         return True
 
     def _late(self) -> bool:
@@ -155,11 +171,18 @@ class _Round:
             self.report.skip(self.problem)
             log.info("campaign_skipped", campaign_id=policy.campaign_id, reason=self.problem)
             return
+        if self._is_open(policy):
+            self._serve_budgeted(policy)
+
+    def _is_open(self, policy: RunPolicy) -> bool:
+        """False after everybody due was moved to the next opening; True when some steps mind no window."""
         opens_at = policy.next_open(self.now)
-        if opens_at > self.now:
-            self.report.deferred_window += claim.shift_to_opening(policy.campaign_id, opens_at, self.now)
-            return
-        self._serve_budgeted(policy)
+        if opens_at <= self.now:
+            return True
+        free = guards.any_hour_steps(policy.workflow_id)
+        moved = claim.shift_to_opening(policy.campaign_id, opens_at, self.now, but=free)
+        self.report.deferred_window += moved
+        return bool(free)
 
     def _serve_light(self, policy: RunPolicy) -> int:
         claimed = _claim(policy, consuming=False, limit=claim.LIGHT_PER_ROUND, now=self.now)
@@ -190,6 +213,7 @@ class _Claim:
 
 
 def _claim(policy: RunPolicy, *, consuming: bool, limit: int, now: datetime) -> _Claim:
+    compiled(policy.version_id)  # whom no worker could walk is not claimed
     token = uuid4()
     failpoint("before_claim")
     with transaction.atomic():

@@ -98,6 +98,12 @@ def named(ids: Iterable[int], visibility: Visibility) -> list[int]:
     return [pk for pk in wanted if pk in seen]
 
 
+def hidden(ids: Sequence[int], visibility: Visibility) -> bool:
+    """Whether one of these people may not be seen; ids of nobody hide nothing."""
+    seen = visibility.condition()
+    return any(Target.objects.filter(pk__in=part).exclude(seen).exists() for part in chunks(ids))
+
+
 def _ids(people: QuerySet[Target]) -> list[int]:
     found = list(people.order_by("pk").values_list("pk", flat=True)[: MAX_SELECTION + 1])
     _check_size(len(found))

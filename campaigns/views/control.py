@@ -1,4 +1,4 @@
-"""The buttons of a campaign. A page goes back to the campaign; a JSON caller gets the new status."""
+"""The buttons of a campaign: each goes back to its page and says there what happened."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final
 
 from django.contrib import messages
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
@@ -18,12 +18,9 @@ from campaigns.settling import progress as settling_progress
 from core.dates import format_number
 from core.errors import Refused
 from workspaces.decorators import permission_required
-from workspaces.http import MemberRequest, wants_json
-from workspaces.models import User
+from workspaces.http import MemberRequest
 from workspaces.permissions import Perm
 
-CANCEL_HEADER: Final = "X-Campaign-Cancel-Outcome"
-CANCEL_CONFLICT: Final = "conflict_generation_completed"
 DONE: Final = {
     CampaignStatus.SCHEDULED: gettext_lazy("The campaign is scheduled."),
     CampaignStatus.ACTIVE: gettext_lazy("The campaign is running."),
@@ -59,35 +56,19 @@ def end(request: MemberRequest, pk: int) -> HttpResponse:
 @require_POST
 @permission_required(Perm.CAMPAIGNS_MANAGE)
 def open_intake(request: MemberRequest, pk: int) -> HttpResponse:
-    return _set_intake(request, pk, is_open=True, user=request.user)
+    return _set_intake(request, pk, is_open=True)
 
 
 @require_POST
 @permission_required(Perm.CAMPAIGNS_MANAGE)
 def close_intake(request: MemberRequest, pk: int) -> HttpResponse:
-    return _set_intake(request, pk, is_open=False, user=request.user)
+    return _set_intake(request, pk, is_open=False)
 
 
 @require_POST
 @permission_required(Perm.CAMPAIGNS_MANAGE)
 def cancel(request: MemberRequest, pk: int) -> HttpResponse:
-    """200 `cancelled`, 202 `cancelling_partial` while messages are on their way, 409; see the header too."""
-    try:
-        outcome = actions.cancel(pk, user=request.user)
-    except Refused as exc:
-        response = _refused(request, pk, exc)
-        response[CANCEL_HEADER] = CANCEL_CONFLICT
-        return response
-    if wants_json(request):
-        partial = outcome.code == actions.CANCELLING_PARTIAL
-        body = {"status": outcome.code, "stopped": outcome.stopped, "in_work": outcome.in_work}
-        json = JsonResponse(body, status=202 if partial else 200)
-        json[CANCEL_HEADER] = outcome.code
-        return json
-    messages.success(request, _cancelled(outcome))
-    page = redirect("campaigns:detail", pk)
-    page[CANCEL_HEADER] = outcome.code
-    return page
+    return _done(request, pk, lambda: _cancelled(actions.cancel(pk, user=request.user)))
 
 
 @require_safe
@@ -103,33 +84,23 @@ def settling(request: MemberRequest, pk: int) -> HttpResponse:
 
 
 def _move(request: MemberRequest, pk: int, action: Callable[[], Campaign]) -> HttpResponse:
+    return _done(request, pk, lambda: str(DONE[CampaignStatus(action().status)]))
+
+
+def _set_intake(request: MemberRequest, pk: int, *, is_open: bool) -> HttpResponse:
+    def act() -> str:
+        actions.set_intake(pk, is_open=is_open, user=request.user)
+        return _("People can be added again.") if is_open else _("Nobody new can be added now.")
+
+    return _done(request, pk, act)
+
+
+def _done(request: MemberRequest, pk: int, act: Callable[[], str]) -> HttpResponse:
+    """What `act` says it did, or why it was refused, over the campaign, which may have changed meanwhile."""
     try:
-        campaign = action()
+        messages.success(request, act())
     except Refused as exc:
-        return _refused(request, pk, exc)
-    if wants_json(request):
-        return JsonResponse({"status": campaign.status})
-    messages.success(request, str(DONE[CampaignStatus(campaign.status)]))
-    return redirect("campaigns:detail", pk)
-
-
-def _set_intake(request: MemberRequest, pk: int, *, is_open: bool, user: User) -> HttpResponse:
-    try:
-        campaign = actions.set_intake(pk, is_open=is_open, user=user)
-    except Refused as exc:
-        return _refused(request, pk, exc)
-    if wants_json(request):
-        return JsonResponse({"status": campaign.status, "intake_open": campaign.intake_open})
-    text = _("People can be added again.") if is_open else _("Nobody new can be added now.")
-    messages.success(request, text)
-    return redirect("campaigns:detail", pk)
-
-
-def _refused(request: MemberRequest, pk: int, error: Refused) -> HttpResponse:
-    """JSON says it with its status; a page says it over the campaign, which may have changed meanwhile."""
-    if wants_json(request):
-        return JsonResponse({"error": str(error), "code": error.code}, status=error.status)
-    messages.error(request, str(error))
+        messages.error(request, str(exc))
     return redirect("campaigns:detail", pk)
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.contrib import messages
-from django.http import HttpResponse, JsonResponse, QueryDict
+from django.http import HttpResponse, QueryDict
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
-from django.views.decorators.http import require_http_methods, require_POST, require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from campaigns import queries
 from campaigns.enrollment import batches, committer, decisions, preview, selection
@@ -28,7 +27,7 @@ from core.pagination import paginate
 from targets.filters import TargetFilter
 from targets.queries import Visibility, lists_with_counts
 from workspaces.decorators import permission_required
-from workspaces.http import MemberRequest, wants_json
+from workspaces.http import MemberRequest
 from workspaces.permissions import Perm
 
 SOURCES = ("list", "filter", "everybody")
@@ -56,14 +55,10 @@ def count(request: MemberRequest, pk: int) -> HttpResponse:
 @require_POST
 @permission_required(Perm.CAMPAIGNS_MANAGE)
 def review(request: MemberRequest, pk: int) -> HttpResponse:
-    """Sort the chosen people and open the review. JSON: `{"ids": [...]}` or `{"filter": {...}}`; 201."""
+    """Sort the chosen people and open the review."""
     campaign = queries.campaign_for(pk)
-    visibility = Visibility(request.membership)
-    if wants_json(request):
-        batch = batches.create(campaign, _named_in_json(request, visibility), user=request.user)
-        return JsonResponse(_as_json(batch), status=201)
     try:
-        ids = _chosen(request.POST, visibility)
+        ids = _chosen(request.POST, Visibility(request.membership))
         batch = batches.create(campaign, ids, user=request.user)
     except DomainError as exc:
         if exc.code == selection.TOO_LARGE and request.POST.get("source") in SOURCES:
@@ -93,14 +88,11 @@ def progress(request: MemberRequest, pk: int) -> HttpResponse:
     return response
 
 
-@require_http_methods(["POST", "PUT"])
+@require_POST
 @permission_required(Perm.CAMPAIGNS_MANAGE)
 def decide(request: MemberRequest, pk: int) -> HttpResponse:
-    """Answers about people who are elsewhere. PUT takes all as JSON; a form gives one, or one for all."""
+    """An answer about somebody who is elsewhere, or one for all of them."""
     batch = _batch(request, pk)
-    if request.method == "PUT" or wants_json(request):
-        batch = batches.decide(batch, decisions.read(_json(request)))
-        return JsonResponse(_as_json(batch))
     try:
         batches.decide(batch, _answered(batch, request.POST))
     except DomainError as exc:
@@ -115,19 +107,15 @@ def decide(request: MemberRequest, pk: int) -> HttpResponse:
 @require_POST
 @permission_required(Perm.CAMPAIGNS_MANAGE)
 def commit(request: MemberRequest, pk: int) -> HttpResponse:
-    """Add the people: 200 when done, 202 when a task does it, 409 while a conflict has no answer."""
+    """Add the people, at once or by a task; back to the conflicts while one has no answer."""
     batch = _batch(request, pk)
     try:
-        done = committer.commit(batch, user=request.user)
+        committer.commit(batch, user=request.user)
     except DomainError as exc:
-        if wants_json(request):
-            raise
         messages.error(request, str(exc))
         _tell_changes(request, exc)
         group = Group.CONFLICT if isinstance(exc, committer.ConflictsUnresolved) else ""
         return redirect(_back(request, batch, group=str(group)))
-    if wants_json(request):
-        return JsonResponse(_as_json(queries.batch_for(pk)), status=200 if done else 202)
     return redirect("campaigns:batch", pk)
 
 
@@ -138,12 +126,8 @@ def discard(request: MemberRequest, pk: int) -> HttpResponse:
     try:
         batches.discard(batch, user=request.user)
     except DomainError as exc:
-        if wants_json(request):
-            raise
         messages.error(request, str(exc))
         return redirect("campaigns:batch", pk)
-    if wants_json(request):
-        return JsonResponse({"status": BatchStatus.DISCARDED})
     messages.success(request, _("The selection was discarded; nobody was added."))
     return redirect("campaigns:detail", batch.campaign_id)
 
@@ -188,11 +172,7 @@ def _kept(data: QueryDict) -> str:
 
 
 def _batch(request: MemberRequest, pk: int) -> EnrollmentBatch:
-    """A selection; somebody limited to own people sees only those they made themselves."""
-    batch = queries.batch_for(pk)
-    if Visibility(request.membership).limited and batch.created_by_id != request.user.pk:
-        raise NotFound(_("There is no such selection."))
-    return batch
+    return queries.batch_seen_by(request.user, Visibility(request.membership), pk)
 
 
 def _chosen(data: QueryDict, visibility: Visibility) -> list[int]:
@@ -200,28 +180,11 @@ def _chosen(data: QueryDict, visibility: Visibility) -> list[int]:
     return source.ids(visibility) if source else selection.named(_ids(data.getlist("ids")), visibility)
 
 
-def _ids(raw: Any) -> list[int]:
-    """Whole numbers from JSON or a form. Raises Invalid for anything else."""
-    if not isinstance(raw, list):
+def _ids(raw: list[str]) -> list[int]:
+    """Whole numbers of a form. Raises Invalid for anything else."""
+    if not all(text.isdecimal() and len(text) < 19 for text in raw):
         raise Invalid(_("The ids of the people cannot be read."), code="ids_invalid")
-    found = [str(value) for value in raw]
-    if not all(text.isdecimal() and len(text) < 19 for text in found):
-        raise Invalid(_("The ids of the people cannot be read."), code="ids_invalid")
-    return [int(text) for text in found]
-
-
-def _named_in_json(request: MemberRequest, visibility: Visibility) -> list[int]:
-    body = _json(request)
-    if isinstance(body, dict) and isinstance(body.get("filter"), dict):
-        return selection.matching(TargetFilter(body["filter"]), visibility)
-    return selection.named(_ids(body.get("ids") if isinstance(body, dict) else None), visibility)
-
-
-def _json(request: MemberRequest) -> Any:
-    try:
-        return json.loads(request.body)
-    except ValueError as exc:
-        raise Invalid(_("The body is not JSON."), code="json_invalid") from exc
+    return [int(text) for text in raw]
 
 
 def _answered(batch: EnrollmentBatch, data: QueryDict) -> Decisions:
@@ -232,18 +195,8 @@ def _answered(batch: EnrollmentBatch, data: QueryDict) -> Decisions:
     if "person" not in data:
         return decisions.read({"default": word})
     stored = batches.decisions_of(batch).stored()
-    [person] = _ids([data["person"]])
+    [person] = _ids(data.getlist("person")[-1:])
     return decisions.read({**stored, "overrides": {**stored["overrides"], str(person): word}})
-
-
-def _as_json(batch: EnrollmentBatch) -> dict[str, Any]:
-    return {
-        "id": batch.pk,
-        "status": batch.status,
-        "counts": batch.counts,
-        "decisions": batch.decisions,
-        "groups": batch.plan,
-    }
 
 
 def _choose_page(

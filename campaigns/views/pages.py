@@ -27,6 +27,8 @@ from workspaces.decorators import permission_required
 from workspaces.http import MemberRequest
 from workspaces.permissions import Perm, has_perm
 
+MOST_BY_CODE = 10_000  # an error code is found by reading messages: beyond so many people none is counted
+
 
 def rights(request: MemberRequest) -> dict[str, bool]:
     """What the buttons of a page depend on."""
@@ -109,7 +111,8 @@ def people(request: MemberRequest, pk: int) -> HttpResponse:
     campaign = queries.campaign_for(pk)
     visibility = Visibility(request.membership)
     form = PeopleFilter(request.GET, campaign=campaign)
-    page = paginate(request, form.rows(visibility).select_related("current_node").order_by("-pk"))
+    rows = form.rows(visibility).select_related("current_node").order_by("-pk")
+    page = paginate(request, rows, most=MOST_BY_CODE if "code" in form.chosen() else None)
     found = subjects_for(campaign.workspace_id, [row.subject_id for row in page])
     context = {
         "campaign": campaign,

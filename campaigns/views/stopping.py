@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.contrib import messages
-from django.http import HttpResponse, JsonResponse
+from django.http import HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import get_language, ngettext
 from django.utils.translation import gettext as _
@@ -17,7 +17,7 @@ from core.dates import format_number
 from core.errors import DomainError
 from core.pagination import paginate
 from workspaces.decorators import permission_required
-from workspaces.http import MemberRequest, wants_json
+from workspaces.http import MemberRequest
 from workspaces.permissions import Perm, has_perm
 
 SHOWN = 100  # messages on their way that the page lists
@@ -49,11 +49,7 @@ def _done(
     try:
         made = action(reason=reason, user=request.user)
     except DomainError as exc:
-        if wants_json(request):
-            raise
         return _page(request, refusal=str(exc), reason=reason, status=exc.status)
-    if wants_json(request):
-        return JsonResponse({"stopped": made.resumed_at is None, "on_the_way": len(made.on_the_way)})
     messages.success(request, text(made))
     return redirect("campaigns:stop")
 

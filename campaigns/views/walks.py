@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 from urllib.parse import urlencode
 
 from django.contrib import messages
-from django.http import HttpResponse, HttpResponseBase, JsonResponse
+from django.http import HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.translation import get_language, gettext_lazy, ngettext
@@ -17,16 +16,16 @@ from django.views.decorators.http import require_POST
 
 from automation import control
 from automation.control import Outcome
-from automation.control_moves import TEXTS, Operation, Reason
+from automation.control_moves import TEXTS, Operation
 from automation.models import WorkflowExecution
 from campaigns import changing, dashboard, queries
 from campaigns.models import Campaign, CampaignJob
 from campaigns.people import PeopleFilter
 from core.dates import format_number
-from core.errors import Invalid, NotFound, Refused
+from core.errors import Invalid, Refused
 from targets.queries import Visibility, subjects_for
 from workspaces.decorators import permission_required
-from workspaces.http import MemberRequest, wants_json
+from workspaces.http import MemberRequest
 from workspaces.permissions import Perm
 
 NAMED: Final = 5  # people named in one message; the others are counted
@@ -40,25 +39,17 @@ DONE: Final = {
 
 
 def single(operation: Operation) -> Callable[..., HttpResponseBase]:
-    """The view of one operation on one execution. JSON may name the `revision` its caller saw."""
+    """The view of one operation on one execution."""
 
     @require_POST
     @permission_required(Perm.CAMPAIGNS_MANAGE)
     def change(request: MemberRequest, pk: int) -> HttpResponse:
-        campaign_id = _visible(request, pk)
-        revision = _json(request).get("revision")
+        campaign_id = queries.campaign_of_execution(pk, Visibility(request.membership))
         try:
-            row = control.change(
-                pk,
-                operation,
-                user=request.user,
-                revision=revision if isinstance(revision, int) else None,
-            )
+            control.change(pk, operation, user=request.user)
+            messages.success(request, str(DONE[operation]))
         except Refused as exc:
-            return _refused(request, campaign_id, exc)
-        if wants_json(request):
-            return JsonResponse({"status": row.status, "revision": row.revision})
-        messages.success(request, str(DONE[operation]))
+            messages.error(request, str(exc))
         return redirect(_back(request, campaign_id))
 
     return change
@@ -67,41 +58,20 @@ def single(operation: Operation) -> Callable[..., HttpResponseBase]:
 @require_POST
 @permission_required(Perm.CAMPAIGNS_MANAGE)
 def selection(request: MemberRequest, pk: int) -> HttpResponse:
-    """Several people of one campaign. JSON: `{"operation": ..., "ids": [...]}`; 200 with a reason a row."""
+    """Several people of one campaign: those who moved are counted, the others named with the reason."""
     campaign = queries.campaign_for(pk)
-    body = _json(request)
-    operation = _operation(str(body.get("operation") or request.POST.get("operation", "")))
-    if not body and (job := _in_background(request, campaign, operation)) is not None:
+    operation = _operation(request.POST.get("operation", ""))
+    if (job := _in_background(request, campaign, operation)) is not None:
         return redirect("campaigns:job", job.pk)
-    ids = _json_ids(body) if body else _ticked(request, campaign)
-    seen = set(_seen(request, campaign).filter(pk__in=ids).values_list("pk", flat=True))
+    seen = dashboard.seen_executions(campaign, Visibility(request.membership))
+    ids = _ticked(request, campaign)
+    found = set(seen.filter(pk__in=ids).values_list("pk", flat=True))
     try:
-        outcome = control.change_many(
-            campaign.pk, [pk for pk in ids if pk in seen], operation, user=request.user
-        )
+        wanted = [pk for pk in ids if pk in found]
+        _tell(request, campaign, control.change_many(campaign.pk, wanted, operation, user=request.user))
     except Refused as exc:
-        return _refused(request, campaign.pk, exc)
-    if wants_json(request):
-        hidden = dict.fromkeys((pk for pk in ids if pk not in seen), Reason.NOT_FOUND)
-        return JsonResponse(_as_json(outcome, hidden))
-    _tell(request, campaign, outcome)
+        messages.error(request, str(exc))
     return redirect(_back(request, campaign.pk))
-
-
-def _visible(request: MemberRequest, pk: int) -> int:
-    """The campaign of an execution this member may see. Raises NotFound for any other."""
-    row = WorkflowExecution.objects.filter(pk=pk).values("campaign_id", "subject_id").first()
-    if row is None:
-        raise NotFound(TEXTS[Reason.NOT_FOUND])
-    visibility = Visibility(request.membership)
-    if visibility.limited and not visibility.people().filter(pk=row["subject_id"]).exists():
-        raise NotFound(TEXTS[Reason.NOT_FOUND])
-    queries.campaign_for(row["campaign_id"])
-    return int(row["campaign_id"])
-
-
-def _seen(request: MemberRequest, campaign: Campaign) -> Any:
-    return dashboard.seen_executions(campaign, Visibility(request.membership))
 
 
 def _operation(word: str) -> Operation:
@@ -134,36 +104,6 @@ def _ticked(request: MemberRequest, campaign: Campaign) -> list[int]:
     return list(rows.order_by("pk").values_list("pk", flat=True)[: changing.AT_ONCE])
 
 
-def _json(request: MemberRequest) -> Mapping[str, Any]:
-    """The body of a JSON request as an object, empty for any other. Raises Invalid when it is none."""
-    if request.content_type != "application/json" or not request.body.strip():
-        return {}
-    try:
-        body = json.loads(request.body)
-    except ValueError as exc:
-        raise Invalid(_("The request cannot be read."), code="malformed") from exc
-    if not isinstance(body, dict):
-        raise Invalid(_("The request cannot be read."), code="malformed")
-    return body
-
-
-def _json_ids(body: Mapping[str, Any]) -> list[int]:
-    ids = body.get("ids")
-    if not isinstance(ids, list) or not all(type(pk) is int and 0 < pk < 2**63 for pk in ids):
-        raise Invalid(_("The request cannot be read."), code="malformed")
-    return ids
-
-
-def _as_json(outcome: Outcome, hidden: Mapping[int, Reason]) -> dict[str, Any]:
-    refused = {**outcome.refused, **hidden}
-    return {
-        "done": [{"id": pk, "status": status} for pk, status in outcome.done.items()],
-        "refused": [
-            {"id": pk, "code": str(reason), "error": str(TEXTS[reason])} for pk, reason in refused.items()
-        ],
-    }
-
-
 def _tell(request: MemberRequest, campaign: Campaign, outcome: Outcome) -> None:
     """One sentence for those who moved, and one a reason for those who did not, with their names."""
     if not outcome.done and not outcome.refused:
@@ -192,15 +132,6 @@ def _names(campaign: Campaign, ids: list[int]) -> str:
 
 def _number(count: int) -> str:
     return format_number(count, get_language() or "fa")
-
-
-def _refused(request: MemberRequest, campaign_id: int, error: Refused) -> HttpResponse:
-    if wants_json(request):
-        status_now = str(error.fields.get("status_now", ""))
-        body = {"error": str(error), "code": error.code, "status": status_now}
-        return JsonResponse(body, status=error.status)
-    messages.error(request, str(error))
-    return redirect(_back(request, campaign_id))
 
 
 def _back(request: MemberRequest, campaign_id: int) -> str:

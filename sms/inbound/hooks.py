@@ -58,7 +58,8 @@ _labels: list[Labels] = []
 def register_inbound_handler(key: str, handler: Handler) -> None:
     """Show every message to `handler` once, in the transaction that decides about it; True: it used it.
 
-    What it raises is logged and undone, and stops neither the message nor other handlers. Replaces a
+    What it raises is logged and undone, and stops neither the message nor other handlers. Only a database
+    that is too busy (OperationalError) has the message, unless it is a no, worked on again later. Replaces a
     handler of the same key.
     """
     _handlers[key] = handler

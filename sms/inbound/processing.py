@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 import structlog
-from django.db import transaction
+from django.db import OperationalError, transaction
 
 from blacklist import actions as blacklist
 from blacklist.models import Channel, Reason, Source
@@ -27,6 +27,7 @@ from workspaces import audit
 log = structlog.get_logger(__name__)
 
 RETRY_AFTER = timedelta(minutes=10)
+SAID_NO = frozenset({InboundEffect.OPTED_OUT, InboundEffect.OPTED_OUT_BEFORE})
 
 
 def process(ids: Iterable[int], now: datetime) -> int:
@@ -60,7 +61,7 @@ def _attempt(row: InboundSms, words: Words, preferences: InboundSettings, now: d
 
 def _act(row: InboundSms, words: Words, preferences: InboundSettings) -> None:
     effect = _effect(row, words)
-    subject = _subject(row)
+    subject = _subject(row, effect)
     reply_id = None
     if effect == InboundEffect.OPTED_OUT:
         reply_id = replies.reserve(row, preferences.confirmation, subject)
@@ -122,19 +123,25 @@ def _opt_in(row: InboundSms) -> InboundEffect:
     return InboundEffect.OPT_IN_REFUSED
 
 
-def _subject(row: InboundSms) -> Subject | None:
+def _subject(row: InboundSms, effect: InboundEffect) -> Subject | None:
     if not row.number:
         return None
     try:
         with transaction.atomic():
             return hooks.subject_of(row.number)
-    except Exception:  # not knowing whose number it is must not undo an opt-out
+    except Exception as exc:  # not knowing whose number it is must not undo an opt-out
+        if isinstance(exc, OperationalError) and effect not in SAID_NO:
+            raise
         log.exception("inbound_matcher_failed", inbound_id=row.pk)
         return None
 
 
 def _tell(row: InboundSms, effect: InboundEffect, subject: Subject | None) -> Sequence[str]:
-    """Show the message to whoever registered; returns who used it."""
+    """Show the message to whoever registered; returns who used it.
+
+    Raises OperationalError where the database was too busy for one of them: the message is worked on again as
+    a whole, so nobody misses it. A no does not wait for that.
+    """
     if not row.number:
         return []
     message = Inbound(
@@ -147,6 +154,8 @@ def _tell(row: InboundSms, effect: InboundEffect, subject: Subject | None) -> Se
             with transaction.atomic():
                 if handler(message):
                     used.append(key)
-        except Exception:  # somebody else's mistake must not undo an opt-out
+        except Exception as exc:  # somebody else's mistake must not undo an opt-out
+            if isinstance(exc, OperationalError) and effect not in SAID_NO:
+                raise
             log.exception("inbound_handler_failed", handler=key, inbound_id=row.pk)
     return used

@@ -15,6 +15,7 @@ from urllib.parse import quote, urlencode, urlsplit
 
 from django.utils.translation import gettext_lazy as _
 
+from core.address_keys import keys_in
 from sms.providers.codes import CodeTable, Meaning, http_code, meaning_of
 from sms.providers.generic_questions import DELIVERY_WORDS, read_credit, read_delivery
 from sms.providers.generic_reading import PLACEHOLDER, InexactNumber, at, document_of, possible_keys
@@ -24,6 +25,7 @@ from sms.providers.melipayamak_slots import body_of, secrets_of
 from sms.types import CreditResult, DeliveryReport, OutboundSms, Outcome, SendResult
 
 SEALED: Final = ("fields", "headers")  # parts of a description that people write their keys straight into
+ADDRESSES: Final = ("delivery_url", "credit_url")  # what else of a description is an address
 METHODS: Final = ("post_form", "post_json", "get")
 MESSAGE_WORDS: Final = frozenset({"to", "to98", "to_plus", "text", "sender", "reference"})
 SECRET_WORDS: Final = frozenset({"username", "password"})
@@ -68,19 +70,19 @@ class GenericConfig:
     the origin of `url`.
     """
 
-    url: str
+    url: str = field(repr=False)  # addresses of before may hold keys
     method: str = "post_form"
-    fields: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict, repr=False)
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     success_path: str = ""
     success_value: str = ""
     id_path: str = ""
     code_path: str = ""
     codes: Mapping[str, str] = field(default_factory=dict)
-    delivery_url: str = ""
+    delivery_url: str = field(default="", repr=False)
     delivery_path: str = ""
     delivery_words: Mapping[str, str] = field(default_factory=dict)
-    credit_url: str = ""
+    credit_url: str = field(default="", repr=False)
     credit_path: str = ""
     username: str = field(default="", repr=False)
     password: str = field(default="", repr=False)
@@ -129,7 +131,10 @@ class GenericGateway:
         self._path = _filled(parts.path or "/", self._own)
         self._query = _filled(parts.query, self._own)
         literals = possible_keys([*config.fields.values(), *config.headers.values()])
-        self._secrets = [config.username, config.password, *sorted(literals)]
+        written_out = [
+            key for url in (config.url, config.delivery_url, config.credit_url) for key in keys_in(url)
+        ]
+        self._secrets = [config.username, config.password, *sorted(literals), *written_out]
 
     def send(self, sms: OutboundSms, *, deadline_s: float) -> SendResult:
         sender = sms.sender or self._config.sender

@@ -1,26 +1,29 @@
-"""The message log, the unknown outcomes and what came in as files."""
+"""The message log, unknown outcomes, what came in, templates and the hours of lines as files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from django.http.response import HttpResponseBase
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_safe
 
 from core.exporting import Digits, Table, moment
 from sms import log_queries, unknown_queries
 from sms.inbound import hooks
 from sms.inbound.forms import InboundFilterForm
 from sms.inbound.queries import messages as inbound_messages
+from sms.line_forms import hours_of
+from sms.line_windows import EVERY_LINE, all_rules
 from sms.log_forms import LogFilterForm, UnknownFilterForm
-from sms.models import InboundSms, SmsLog
+from sms.models import InboundSms, LineRule, SmsLog, SmsTemplate
+from sms.preview import preview
 from sms.reasons import explain, explain_look, status_label, verdict_label
+from sms.templates import all_templates
+from sms.text_hooks import text_tools
 from sms.usage.hooks import campaign_labels
 from sms.views.inbound import lines_of
 from sms.views.logs import only_while_on
-from workspaces.decorators import permission_required
-from workspaces.downloads import send
+from workspaces.downloads import Wanted, view
 from workspaces.http import MemberRequest
 from workspaces.permissions import Perm
 
@@ -65,6 +68,18 @@ def _inbound(chunk: Sequence[InboundSms]) -> Iterator[list[object]]:
         ]  # fmt: skip
 
 
+def _templates(chunk: Sequence[SmsTemplate]) -> Iterator[list[object]]:
+    for row in chunk:
+        parts = preview(text_tools().sample(row.body)).count.parts
+        yield [row.name, row.body, parts, str(row.created_by or ""), moment(row.updated_at)]
+
+
+def _line_rules(chunk: Sequence[LineRule]) -> Iterator[list[object]]:
+    for row in chunk:
+        line = str(gettext("Every line")) if row.line == EVERY_LINE else Digits(row.line)
+        yield [line, row.get_operator_display(), hours_of(row), row.finality_hours or ""]
+
+
 MESSAGES = Table(name="messages", title=_("Message log"), columns=MESSAGE, cells=_messages)
 UNKNOWN = Table(
     name="unknown-outcomes",
@@ -83,28 +98,45 @@ INBOUND = Table(
 )  # fmt: skip
 
 
-@require_safe
-@permission_required(Perm.SMS_LOGS_VIEW)
-def messages(request: MemberRequest, kind: str) -> HttpResponseBase:
-    """The messages that the filters leave."""
+TEMPLATES = Table(
+    name="sms-templates",
+    title=_("SMS templates"),
+    columns=(_("Name"), _("Text"), _("Parts"), _("Made by"), _("Last change")),
+    cells=_templates,
+)
+LINE_RULES = Table(
+    name="line-hours",
+    title=_("Hours of sender lines"),
+    columns=(_("Sender line"), _("Numbers of"), _("Sends"), _("Hours until delivery reports end")),
+    cells=_line_rules,
+)
+
+
+def _messages_wanted(request: MemberRequest) -> Wanted[SmsLog]:
     only_while_on(request)
     chosen = LogFilterForm(request.GET or None).chosen()
-    rows = log_queries.messages(chosen)
-    return send(request, MESSAGES, rows, kind, chosen=chosen.as_dict(), event="sms.logs_exported")
+    return log_queries.messages(chosen), chosen.as_dict()
 
 
-@require_safe
-@permission_required(Perm.SMS_LOGS_VIEW)
-def unknown(request: MemberRequest, kind: str) -> HttpResponseBase:
+def _unknown_wanted(request: MemberRequest) -> Wanted[SmsLog]:
     only_while_on(request)
     state, chosen = UnknownFilterForm(request.GET or None).chosen()
-    rows = unknown_queries.messages(state, chosen)
-    return send(request, UNKNOWN, rows, kind, chosen={"state": state, **chosen.as_dict()})
+    return unknown_queries.messages(state, chosen), {"state": state, **chosen.as_dict()}
 
 
-@require_safe
-@permission_required(Perm.SMS_LOGS_VIEW)
-def inbound(request: MemberRequest, kind: str) -> HttpResponseBase:
+def _inbound_wanted(request: MemberRequest) -> Wanted[InboundSms]:
     only_while_on(request)
     chosen = InboundFilterForm(request.GET or None).chosen()
-    return send(request, INBOUND, inbound_messages(chosen), kind, chosen=chosen.as_dict())
+    return inbound_messages(chosen), chosen.as_dict()
+
+
+def _templates_wanted(request: MemberRequest) -> Wanted[SmsTemplate]:
+    only_while_on(request)
+    return all_templates().select_related("created_by"), {}
+
+
+messages = view(MESSAGES, _messages_wanted, Perm.SMS_LOGS_VIEW, event="sms.logs_exported")
+unknown = view(UNKNOWN, _unknown_wanted, Perm.SMS_LOGS_VIEW)
+inbound = view(INBOUND, _inbound_wanted, Perm.SMS_LOGS_VIEW)
+templates = view(TEMPLATES, _templates_wanted, Perm.SMS_TEMPLATES_MANAGE)
+line_rules = view(LINE_RULES, lambda _request: (all_rules(), {}), Perm.SETTINGS_MANAGE)

@@ -32,7 +32,7 @@ def line_rules(request: MemberRequest) -> HttpResponse:
         if changed:
             messages.success(request, _("The settings were saved."))
         return redirect("sms:line-rules")
-    rows = [{"row": row, "hours": hours_of(row)} for row in line_windows.rules()]
+    rows = [{"row": row, "hours": hours_of(row)} for row in line_windows.all_rules()]
     context = {"form": form, "rows": rows, "every_line": EVERY_LINE}
     return render(request, "sms/line_rules.html", context, status=422 if form.is_bound else 200)
 

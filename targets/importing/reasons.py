@@ -21,7 +21,7 @@ MESSAGES: dict[str, Promise] = {
     "cell_unreadable": _("The cell holds characters that cannot be read."),
     "text_too_long": _("The text is longer than %(limit)s characters."),
     "email_invalid": _("This is not an e-mail address."),
-    "date_invalid": _("This is not a date. Write it as year/month/day, for example 1405/09/09."),
+    "date_invalid": _("This is not a date. Write it as year/month/day, for example 2026/11/30."),
     "status_unknown": _("There is no status of this name."),
     "priority_unknown": _("There is no priority of this name."),
     "external_id_differs": _("This number belongs to the customer with the code “%(code)s”."),

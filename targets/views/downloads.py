@@ -1,12 +1,10 @@
-"""People and lists as files."""
+"""People, lists, activities and imports as files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from django.http.response import HttpResponseBase
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_safe
 
 from core import clock
 from core.exporting import Digits, Table, moment
@@ -14,11 +12,12 @@ from core.tenancy import current_workspace_id
 from targets import activity_queries, queries
 from targets.activity_forms import USUAL, ActivityFilter
 from targets.filters import TargetFilter
-from targets.models import Activity, Priority, Target, TargetList, TargetStatus
+from targets.models import Activity, ImportJob, Priority, Target, TargetList, TargetStatus
+from targets.queries import Visibility
 from targets.views.people import SEES
-from workspaces.decorators import permission_required
-from workspaces.downloads import send
+from workspaces.downloads import Wanted, view
 from workspaces.http import MemberRequest
+from workspaces.permissions import Perm
 
 
 def _people(chunk: Sequence[Target]) -> Iterator[list[object]]:
@@ -74,28 +73,40 @@ ACTIVITIES = Table(
 )  # fmt: skip
 
 
-@require_safe
-@permission_required(*SEES)
-def people(request: MemberRequest, kind: str) -> HttpResponseBase:
-    """The people that the filter of the list page leaves."""
+def _imports(chunk: Sequence[ImportJob]) -> Iterator[list[object]]:
+    for row in chunk:
+        counts = [row.counts.get(word, 0) for word in ("created", "updated", "same", "refused")]
+        yield [
+            Digits(row.pk), row.file_name, row.get_status_display(), row.row_count, *counts,
+            str(row.list or ""), str(row.created_by or ""), moment(row.created_at), moment(row.finished_at),
+            row.error,
+        ]  # fmt: skip
+
+
+IMPORTS = Table(
+    name="imports",
+    title=_("Imports"),
+    columns=(
+        _("Number"), _("File"), _("Status"), _("Rows"), _("Created"), _("Updated"), _("Unchanged"),
+        _("Refused"), _("List"), _("By"), _("When"), _("Ended"), _("Last error"),
+    ),
+    cells=_imports,
+)  # fmt: skip
+
+
+def _people_wanted(request: MemberRequest) -> Wanted[Target]:
     filters = TargetFilter(request.GET)
     rows = filters.apply(queries.visible_to(request.membership)).select_related("owner")
-    chosen = filters.stored() if filters.is_valid() else {}
-    return send(request, PEOPLE, rows, kind, chosen=chosen)
+    return rows, filters.stored() if filters.is_valid() else {}
 
 
-@require_safe
-@permission_required(*SEES)
-def lists(request: MemberRequest, kind: str) -> HttpResponseBase:
-    visibility = queries.Visibility(request.membership)
-    return send(request, LISTS, queries.lists_with_counts(visibility), kind)
-
-
-@require_safe
-@permission_required(*SEES)
-def activities(request: MemberRequest, kind: str) -> HttpResponseBase:
-    """The activities that the list shows, all pages of them."""
+def _activities_wanted(request: MemberRequest) -> Wanted[Activity]:
     wanted = ActivityFilter({**USUAL, **request.GET.dict()}, initial=USUAL).wanted()
     rows = activity_queries.activities(request.membership)
-    rows = activity_queries.narrowed(rows, **wanted, user=request.user, now=clock.now())
-    return send(request, ACTIVITIES, rows, kind, chosen=wanted)
+    return activity_queries.narrowed(rows, **wanted, user=request.user, now=clock.now()), wanted
+
+
+people = view(PEOPLE, _people_wanted, *SEES)
+lists = view(LISTS, lambda request: (queries.lists_with_counts(Visibility(request.membership)), {}), *SEES)
+activities = view(ACTIVITIES, _activities_wanted, *SEES)
+imports = view(IMPORTS, lambda _request: (queries.import_jobs(), {}), Perm.TARGETS_IMPORT)

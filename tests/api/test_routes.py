@@ -49,7 +49,7 @@ def code(answer) -> tuple[int, str]:
 def test_the_catalogue_lists_what_a_workflow_is_made_of(call: Call) -> None:
     found = call("GET", "/catalog").json()
 
-    assert {"nodes", "actions", "operators", "variables", "templates"} <= found.keys()
+    assert {"nodes", "actions", "operators", "events", "variables", "templates"} <= found.keys()
     assert "body" in next(a for a in found["actions"] if a["subtype"] == "send_sms")["schema"]["properties"]
     assert found["operators"]["text"]
     assert "three_step_introduction" in {template["key"] for template in found["templates"]}
@@ -210,7 +210,15 @@ def test_a_filter_selects_what_the_list_page_shows(call: Call) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", [{}, {"ids": []}, {"ids": ["1"]}, {"ids": [1], "filter": {}}, {"filter": {"x": 1}}]
+    "body",
+    [
+        {},
+        {"ids": []},
+        {"ids": ["1"]},
+        {"ids": [1], "filter": {}},
+        {"filter": {"x": 1}},
+        {"filter": {"status": "asleep"}},
+    ],
 )
 def test_a_selection_that_says_nothing_or_too_much_is_refused(body, call: Call) -> None:
     assert call("POST", f"/campaigns/{builders.running().pk}/enrollments/preview", body).status_code == 422
@@ -261,7 +269,8 @@ def test_a_button_answers_the_new_status_or_409(verb: str, call: Call) -> None:
         answer = call("POST", f"/campaigns/{campaign.pk}/{verb}")
         answers[before] = answer.json()["status"] if answer.status_code == 200 else answer.status_code
         if verb == "cancel":
-            assert answer["X-Campaign-Cancel-Outcome"]
+            outcome = "cancelled" if answer.status_code == 200 else "conflict_generation_completed"
+            assert answer["X-Campaign-Cancel-Outcome"] == outcome
 
     assert answers == {status: MOVES[verb].get(status, 409) for status in answers}
 
@@ -309,14 +318,20 @@ def test_one_person_is_paused_resumed_removed(call: Call) -> None:
 
 def test_several_people_are_moved_and_the_others_named(call: Call) -> None:
     campaign = builders.running()
-    people = builders.people(2)
+    people = builders.people(3)
     builders.enrol(campaign, people)
-    ids = [builders.execution_of(campaign, person).pk for person in people]
-    body = {"operation": "pause", "ids": [*ids, 999_999]}
-    answer = call("POST", f"/campaigns/{campaign.pk}/executions/change", body).json()
+    *ids, paused = [builders.execution_of(campaign, person).pk for person in people]
+    call("POST", f"/executions/{paused}/pause")
+    path, body = f"/campaigns/{campaign.pk}/executions/change", {"operation": "pause"}
+    answer = call("POST", path, {**body, "ids": [*ids, paused, 999_999]}).json()
 
     assert {row["id"] for row in answer["done"]} == set(ids)
-    assert [(row["id"], row["code"]) for row in answer["refused"]] == [(999_999, "not_found")]
+    refused = {row["id"]: row["code"] for row in answer["refused"]}
+    assert refused == {paused: "illegal_change", 999_999: "not_found"}
+    assert [call("POST", path, wrong).status_code for wrong in (body, {"operation": "fly", "ids": ids})] == [
+        422,
+        422,
+    ]
 
 
 def test_the_live_walks_of_a_person_are_listed(call: Call) -> None:

@@ -8,10 +8,12 @@ import pytest
 from django.core.cache import cache
 from django.test import Client
 
+from campaigns.enrollment import batches
 from core.errors import Invalid, Refused
 from core.logging import mask
 from core.tenancy import workspace_scope
 from tests.api.conftest import caller, secret_of
+from tests.campaigns import builders
 from tests.clocks import MovableClock
 from tests.factories import make
 from tests.people import client_of
@@ -288,3 +290,17 @@ def test_the_list_costs_the_same_for_many_tokens(owner: User, workspace: Workspa
         make(ApiToken, workspace)
 
     assert statements(browser, "/settings/tokens") == few
+
+
+def test_a_token_that_sees_nobody_cannot_use_its_makers_selection(
+    marketer: User, clock: MovableClock
+) -> None:
+    campaign = builders.running()
+    batch = batches.create(campaign, builders.people(2), user=marketer)
+    blind = caller(secret_of(marketer, Perm.CAMPAIGNS_MANAGE))
+    seeing = caller(secret_of(marketer, Perm.CAMPAIGNS_MANAGE, Perm.TARGETS_VIEW))
+    path = f"/enrollments/{batch.pk}"
+
+    assert [blind(*ask).status_code for ask in (("GET", path), ("POST", f"{path}/commit"))] == [404, 404]
+    assert builders.statuses(campaign) == {}
+    assert seeing("POST", f"{path}/commit").status_code == 200

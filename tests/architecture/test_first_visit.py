@@ -11,6 +11,7 @@ from django.conf import settings
 from django.test import Client
 from django.urls import reverse
 
+from automation import publishing
 from tests.people import client_of
 from workspaces.models import User
 
@@ -41,6 +42,10 @@ def sent(file: Path) -> int:
     return len(content) if file.suffix == ".woff2" else len(gzip.compress(content, 6))
 
 
+def weight(html: bytes, files: set[Path]) -> int:
+    return len(gzip.compress(html, 6)) + sum(map(sent, files))
+
+
 @pytest.mark.parametrize("address", ["workspaces:sign-in", "workspaces:home", "campaigns:create"])
 def test_the_first_visit_is_light(address: str, owner: User, client: Client) -> None:
     page = client if address == "workspaces:sign-in" else client_of(owner)
@@ -49,4 +54,13 @@ def test_the_first_visit_is_light(address: str, owner: User, client: Client) -> 
 
     assert any(file.suffix == ".woff2" for file in files)
     assert any(file.name == "htmx.min.js" for file in files)
-    assert len(gzip.compress(html, 6)) + sum(map(sent, files)) < LIMIT
+    assert weight(html, files) < LIMIT
+
+
+def test_the_builder_is_light_as_a_first_page_too(owner: User) -> None:
+    workflow = publishing.create_workflow(name="x", template_key="three_step_introduction", user=owner)
+    html = client_of(owner).get(reverse("automation:builder", args=[workflow.pk])).content
+    files = loaded(html)
+
+    assert any(file.name == "Sortable.min.js" for file in files)
+    assert weight(html, files) < LIMIT

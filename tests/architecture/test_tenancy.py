@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 
 import pytest
 from django.apps import apps
 from django.conf import settings
 from django.db.models import Model
+from django.forms import BaseForm
+from pydantic import BaseModel
 
 from core.tenancy import ScopedManager, WorkspaceModel, WorkspaceRequired, workspace_scope
 from tests.factories import BUILDERS, make
@@ -45,6 +48,7 @@ MAY_SEE_ALL = {
     "sms/delivery.py": "asks providers about due messages of all workspaces in one round",
     "sms/sealed.py": "keys are rotated for the whole installation",
     "sms/inbound/sweep.py": "each tick works on what the queue left, each message in its own scope",
+    "targets/event_delivery.py": "each tick tells of events that the queue left, each in its own scope",
     "targets/importing/jobs.py": "the scheduler resumes imports whose worker died, each in its own scope",
     "config/metrics.py": "counts rows of the installation, shows none",
     "demo/clockwork.py": "moves the demonstration's clock to the next due row",
@@ -127,6 +131,26 @@ def test_the_workspace_is_indexed_and_never_empty(model: type[WorkspaceModel]) -
     field = model._meta.get_field("workspace")
 
     assert (getattr(field, "db_index", False), field.null) == (True, False)
+
+
+def read_from_callers() -> Iterator[tuple[type, set[str]]]:
+    """Every form and every body of a JSON route, with the names it reads."""
+    import_module(settings.ROOT_URLCONF)  # whatever an address answers with is known now
+    waiting: list[type] = [BaseForm, BaseModel]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if kind.__module__.partition(".")[0] in APPS:
+            names = getattr(kind, "base_fields", None) or getattr(kind, "model_fields", {})
+            yield kind, set(names)
+
+
+def test_no_caller_says_whose_workspace_a_row_belongs_to() -> None:
+    kinds = dict(read_from_callers())
+    naming = {kind.__name__ for kind, names in kinds.items() if names & {"workspace", "workspace_id", "pk"}}
+
+    assert len(kinds) > 40
+    assert naming == set()
 
 
 def test_only_listed_modules_see_every_workspace() -> None:

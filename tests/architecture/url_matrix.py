@@ -216,6 +216,9 @@ WORKSPACES = {
     "workspaces:change-password": Row({"GET": SIGNED_IN, "POST": SIGNED_IN}),
     "workspaces:settings": Row({"GET": Perm.WORKSPACE_MANAGE, "POST": Perm.WORKSPACE_MANAGE}),
     "workspaces:members": Row({"GET": Perm.WORKSPACE_MEMBERS}),
+    "workspaces:members-export": Row(
+        {"GET": Perm.WORKSPACE_MEMBERS}, a_spreadsheet, foreign=False, audited=True
+    ),
     "workspaces:member-add": Row({"POST": Perm.WORKSPACE_MEMBERS}),
     "workspaces:member-role": Row({"POST": Perm.WORKSPACE_MEMBERS}, a_member),
     "workspaces:member-remove": Row({"POST": Perm.WORKSPACE_MEMBERS}, a_member),
@@ -223,6 +226,9 @@ WORKSPACES = {
     "workspaces:audit": Row({"GET": Perm.WORKSPACE_AUDIT}),
     "workspaces:audit-export": Row({"GET": Perm.WORKSPACE_AUDIT}, a_spreadsheet, foreign=False, audited=True),
     "workspaces:tokens": Row({"GET": Perm.WORKSPACE_MANAGE}),
+    "workspaces:tokens-export": Row(
+        {"GET": Perm.WORKSPACE_MANAGE}, a_spreadsheet, foreign=False, audited=True
+    ),
     "workspaces:token-add": Row({"GET": Perm.WORKSPACE_MANAGE, "POST": Perm.WORKSPACE_MANAGE}),
     "workspaces:token-revoke": Row({"POST": Perm.WORKSPACE_MANAGE}, a_token),
     "workspaces:guide": Row({"GET": SIGNED_IN}),
@@ -255,6 +261,7 @@ TARGETS = {
     "targets:list-edit": Row({"GET": Perm.TARGETS_MANAGE, "POST": Perm.TARGETS_MANAGE}, a_list),
     "targets:list-delete": Row({"POST": Perm.TARGETS_MANAGE}, a_list),
     "targets:imports": Row({"GET": Perm.TARGETS_IMPORT}),
+    "targets:imports-export": Row({"GET": Perm.TARGETS_IMPORT}, a_spreadsheet, foreign=False, audited=True),
     "targets:import-new": Row({"GET": Perm.TARGETS_IMPORT, "POST": Perm.TARGETS_IMPORT}),
     "targets:import": Row({"GET": Perm.TARGETS_IMPORT}, an_import),
     "targets:import-preview": Row({"POST": Perm.TARGETS_IMPORT}, an_import),
@@ -295,11 +302,15 @@ SMS = {
     "sms:unknown-export": Row({"GET": Perm.SMS_LOGS_VIEW}, a_spreadsheet, foreign=False, audited=True),
     "sms:look-again": Row({"POST": Perm.SUPPORT}, a_message),
     "sms:templates": Row({"GET": Perm.SMS_TEMPLATES_MANAGE}),
+    "sms:templates-export": Row(
+        {"GET": Perm.SMS_TEMPLATES_MANAGE}, a_spreadsheet, foreign=False, audited=True
+    ),
     "sms:template-add": Row({"GET": Perm.SMS_TEMPLATES_MANAGE, "POST": Perm.SMS_TEMPLATES_MANAGE}),
     "sms:template": Row({"GET": Perm.SMS_TEMPLATES_MANAGE, "POST": Perm.SMS_TEMPLATES_MANAGE}, a_template),
     "sms:template-delete": Row({"POST": Perm.SMS_TEMPLATES_MANAGE}, a_template),
     "sms:template-preview": Row({"POST": Perm.SMS_TEMPLATES_MANAGE}),
     "sms:line-rules": Row({"GET": Perm.SETTINGS_MANAGE, "POST": Perm.SETTINGS_MANAGE}),
+    "sms:line-rules-export": Row({"GET": Perm.SETTINGS_MANAGE}, a_spreadsheet, foreign=False, audited=True),
     "sms:line-rule-delete": Row({"POST": Perm.SETTINGS_MANAGE}, a_line_rule),
     "sms:inbound": Row({"GET": Perm.SMS_LOGS_VIEW}),
     "sms:inbound-export": Row({"GET": Perm.SMS_LOGS_VIEW}, a_spreadsheet, foreign=False, audited=True),
@@ -314,6 +325,7 @@ SMS = {
 
 AUTOMATION = {
     "automation:list": Row({"GET": Perm.WORKFLOWS_VIEW}),
+    "automation:list-export": Row({"GET": Perm.WORKFLOWS_VIEW}, a_spreadsheet, foreign=False, audited=True),
     "automation:create": Row({"GET": Perm.WORKFLOWS_MANAGE, "POST": Perm.WORKFLOWS_MANAGE}),
     "automation:preview": Row({"POST": Perm.WORKFLOWS_MANAGE}),
     "automation:longest": Row({"POST": Perm.WORKFLOWS_MANAGE}),
@@ -398,7 +410,7 @@ CAMPAIGNS = {
     "campaigns:review": Row({"POST": Perm.CAMPAIGNS_MANAGE}, a_campaign),
     "campaigns:batch": Row({"GET": Perm.CAMPAIGNS_MANAGE}, a_batch),
     "campaigns:progress": Row({"GET": Perm.CAMPAIGNS_MANAGE}, a_batch),
-    "campaigns:decide": Row({"POST": Perm.CAMPAIGNS_MANAGE, "PUT": Perm.CAMPAIGNS_MANAGE}, a_batch),
+    "campaigns:decide": Row({"POST": Perm.CAMPAIGNS_MANAGE}, a_batch),
     "campaigns:commit": Row({"POST": Perm.CAMPAIGNS_MANAGE}, a_batch),
     "campaigns:discard": Row({"POST": Perm.CAMPAIGNS_MANAGE}, a_batch),
     "campaigns:person": Row({"GET": Perm.CAMPAIGNS_MANAGE}, somebody_in_a_batch),

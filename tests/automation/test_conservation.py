@@ -112,7 +112,8 @@ def test_a_row_its_history_does_not_know_is_named():
     scenario = Scenario(people=2)
     scenario.settle()
     row = scenario.execution(1)
-    WorkflowExecution.objects.filter(pk=row.pk).update(status="paused", active_key=1, completed_at=None)
+    rows = WorkflowExecution.objects.filter(pk=row.pk)
+    rows.update(status="paused", active_key=1, completed_at=None, paused_at=row.completed_at)
     found = [(broken.execution, broken.problem) for broken in check().broken]
     assert found == [(row.pk, "is paused, but its history says ended")]
 
@@ -132,7 +133,8 @@ def test_the_command_names_the_broken_and_fails():
     scenario = Scenario(people=2)
     scenario.settle()
     row = scenario.execution()
-    WorkflowExecution.objects.filter(pk=row.pk).update(status="paused", active_key=1, completed_at=None)
+    rows = WorkflowExecution.objects.filter(pk=row.pk)
+    rows.update(status="paused", active_key=1, completed_at=None, paused_at=row.completed_at)
     out = StringIO()
     with pytest.raises(SystemExit) as caught:
         call_command("conservation_check", stdout=out)

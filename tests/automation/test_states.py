@@ -11,7 +11,7 @@ from automation.models import WorkflowExecution
 from automation.states import CLAIMED, EDGES, ENDED, LIVE, ExecutionStatus
 from core.tenancy import HistoryIsAppendOnly
 from core.transitions import IllegalTransition, try_transition
-from tests.clocks import MovableClock
+from tests.clocks import MONDAY_MORNING, MovableClock
 from tests.scenario import Scenario
 from workspaces.models import Workspace
 
@@ -25,6 +25,7 @@ def shape(status: str, clock: MovableClock) -> dict[str, Any]:
         "lock_token": uuid4() if status in CLAIMED else None,
         "locked_at": clock.at if status in CLAIMED else None,
         "completed_at": clock.at if status in ENDED else None,
+        "paused_at": clock.at if status == "paused" else None,
         "next_run_at": clock.at,
         "eligible_at": clock.at,
     }
@@ -65,6 +66,8 @@ def test_a_stale_revision_moves_nothing(workspace: Workspace, clock: MovableCloc
         {"status": "active", "active_key": None},  # live without its key
         {"status": "waiting", "next_run_at": None},  # waiting for nothing
         {"lock_token": uuid4()},  # a lock nobody holds
+        {"status": "paused"},  # paused at no moment
+        {"paused_at": MONDAY_MORNING},  # a pause that nobody is in
     ],
 )
 def test_the_database_refuses_rows_that_make_no_sense(

@@ -216,8 +216,11 @@ def test_dragging_moves_a_step_into_a_branch(page, home, owner, sign_in, shot, l
     assert end is not None
     page.mouse.move(start["x"] + 5, start["y"] + 5)
     page.mouse.down()
-    page.mouse.move(end["x"] + 40, end["y"] + end["height"] * 0.6, steps=12)
-    page.mouse.move(end["x"] + 40, end["y"] + end["height"] * 0.8, steps=6)
+    carried = page.locator(".branch .sortable-ghost")
+    for turn in range(200):  # the hand stays on the card until the list has followed it
+        page.mouse.move(end["x"] + 40, end["y"] + end["height"] * (0.6 + turn % 3 / 10), steps=6)
+        if carried.count():
+            break
     page.mouse.up()
 
     expect(page.locator("#said")).to_contain_text("Wait")

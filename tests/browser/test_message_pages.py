@@ -23,24 +23,16 @@ from tests.scenario import Scenario, send, wait
 from workspaces.models import Role, User, Workspace
 
 pytestmark = pytest.mark.django_db(transaction=True)
-EVERYWHERE = [
-    pytest.mark.parametrize("screen", ["desktop", "phone"], indirect=True),
-    pytest.mark.parametrize("language", ["fa", "en"], indirect=True),
-]
+EVERYWHERE = pytest.mark.parametrize(
+    ("screen", "language"), [("desktop", "fa"), ("phone", "en")], indirect=True
+)
 PAGES = {
     "sms-logs": "/automation/sms-logs/",
     "sms-unknown": "/automation/sms-unknown/",
-    "sms-templates": "/automation/sms-templates/",
     "sms-template-new": "/automation/sms-templates/new",
     "sms-lines": "/settings/sms/lines",
     "sms-settings": "/settings/sms/",
 }
-
-
-def everywhere(test: Any) -> Any:
-    for mark in EVERYWHERE:
-        test = mark(test)
-    return test
 
 
 @pytest.fixture
@@ -87,7 +79,7 @@ def fits(page: Page) -> None:
     assert wide <= 0, f"{page.url} is {wide} pixels too wide"
 
 
-@everywhere
+@EVERYWHERE
 def test_the_pages_fit_and_can_be_read_by_everybody(
     page: Page, sign_in: Callable[[Any], None], shot: Callable[[str], None], boss: User
 ) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html as html_text
-import json
 import re
 from typing import Any
 
@@ -23,14 +22,6 @@ def statements(client: Client, address: str) -> int:
 
 def url(name: str, *args: Any) -> str:
     return reverse(f"campaigns:{name}", args=args)
-
-
-def send_json(client: Client, method: str, address: str, body: object) -> Any:
-    """A JSON request; a text body is sent as it is."""
-    text = body if isinstance(body, str) else json.dumps(body)
-    return client.generic(
-        method, address, text, content_type="application/json", headers={"Accept": "application/json"}
-    )
 
 
 def text_of(response: Any) -> str:

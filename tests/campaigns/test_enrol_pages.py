@@ -14,7 +14,7 @@ from automation.panels import step_name
 from campaigns import actions
 from campaigns.models import EnrollmentBatch
 from tests.campaigns import builders
-from tests.campaigns.reading import form_data, send_json, statements, text_of, url
+from tests.campaigns.reading import form_data, statements, text_of, url
 from tests.clocks import MovableClock
 from workspaces.models import User
 
@@ -135,35 +135,6 @@ def test_committing_too_early_goes_back_to_the_conflicts(web: Client) -> None:
     assert response.redirect_chain[0][0].endswith("?group=conflict")
     assert "1 person is in another campaign; decide about them first." in text_of(response)
     assert builders.statuses(campaign) == {}
-
-
-def test_json_goes_the_same_way(web: Client) -> None:
-    other, campaign = builders.running(), builders.running()
-    ids = builders.people(3)
-    builders.enrol(other, ids[:1])
-
-    made = send_json(web, "POST", url("review", campaign.pk), {"ids": ids})
-    assert (made.status_code, made.json()["counts"]["conflict"]) == (201, 1)
-    batch = made.json()["id"]
-    early = send_json(web, "POST", url("commit", batch), {})
-    assert (early.status_code, early.json()["code"]) == (409, "conflicts_unresolved")
-    decided = send_json(web, "PUT", url("decide", batch), {"default": "skip", "overrides": {}})
-    assert (decided.status_code, decided.json()["decisions"]["default"]) == (200, "skip")
-    read = web.get(f"/automation/enrollments/{batch}")
-    assert read.json()["decisions"] == {"default": "skip", "overrides": {}}
-    done = send_json(web, "POST", url("commit", batch), {})
-    assert (done.status_code, done.json()["counts"]["added"]) == (200, 2)
-    late = send_json(web, "PUT", url("decide", batch), {"default": "add"})
-    assert (late.status_code, late.json()["code"]) == (409, "batch_not_draft")
-
-
-@pytest.mark.parametrize(
-    "body", ['{"ids": "all"}', '{"ids": ["x"]}', "[]", "{", '{"filter": {"status": "asleep"}}']
-)
-def test_json_that_cannot_be_read_is_refused(web: Client, body: str) -> None:
-    campaign = builders.running()
-    response = send_json(web, "POST", url("review", campaign.pk), body)
-    assert (response.status_code, EnrollmentBatch.objects.count()) == (422, 0)
 
 
 def test_a_large_batch_is_watched_until_it_is_done(web: Client) -> None:

@@ -22,11 +22,14 @@ from campaigns.why import Answer, answer
 from core import clock as core_clock
 from sms.models import ProviderAccount, SmsLog
 from sms.types import Outcome
-from targets.models import Target, TargetList
+from targets.models import Target, TargetEvent, TargetList
 from tests.clocks import MovableClock
+from tests.engine.building import wait_for
 from tests.factories import make, make_activity, make_target, make_target_list
+from tests.graphs import GraphScenario, message
 from tests.people import client_of
 from tests.scenario import OFFICE_HOURS, Scenario, outcome, send, wait
+from tests.sms.inbound.relaying import write
 from workspaces.models import User, Workspace
 
 
@@ -308,3 +311,24 @@ def test_why_not_asks_the_rule_that_lets_people_in(site, clock, city, changed, w
     outsider(scenario, mobile="09351112244", city="تهران")
     Campaign.objects.filter(pk=scenario.campaign.pk).update(settings={KEY: rule.stored()})
     assert words in _sentence(site, target, scenario)
+
+
+def test_events_stand_in_the_history_in_words(workspace: Workspace, site: Client) -> None:
+    """One that nothing else shows has a line of its own; an answer is said to be one where it stands."""
+    person = make_target(workspace)
+    make(TargetEvent, workspace, target=person, name="order_paid", source="shop", properties={"amount": 5})
+    write(workspace, "بله", number=person.mobile)
+    shown = page(site, person).content.decode()
+
+    assert "order_paid" in shown
+    assert "\u2068amount\u2069: \u20685\u2069" in shown
+    assert shown.count("Counts as an answer") == 1
+    assert "sms_received" not in shown
+
+
+def test_what_somebody_waits_for_is_named(site: Client, clock: MovableClock) -> None:
+    scenario = GraphScenario(
+        wait_for("e", "sms_received", amount=1, unit="day"), message("m"), edges=["start -> e", "e -> m"]
+    )
+    scenario.settle()
+    assert "Waits for “Answer by SMS”, at the latest" in page(site, scenario.targets[0]).content.decode()

@@ -24,7 +24,7 @@ from core.tenancy import workspace_scope
 from sms import trial
 from sms.models import ProviderAccount, SmsLog
 from tests import people as members
-from tests.campaigns.reading import send_json, text_of, url
+from tests.campaigns.reading import text_of, url
 from tests.clocks import MONDAY_MORNING, MovableClock
 from tests.concurrency import threads
 from tests.factories import make
@@ -143,12 +143,6 @@ def test_without_a_reason_the_page_asks_for_it(scenario: Scenario, web: Client):
     answer = web.post(url("stop-now"), {"reason": ""})
     assert (answer.status_code, SendingStop.objects.count()) == (422, 0)
     assert "Say why" in text_of(answer)
-
-
-def test_json_tells_how_many_were_on_their_way(scenario: Scenario, web: Client):
-    answer = web.post(url("stop-now"), {"reason": WORDS}, headers={"Accept": "application/json"})
-    assert answer.json() == {"stopped": True, "on_the_way": 0}
-    assert send_json(web, "POST", url("stop-now"), {}).status_code == 422
 
 
 # -- two at once --------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The buttons beside the people of a campaign, as a browser and as JSON."""
+"""The buttons beside the people of a campaign."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 
 from automation.models import WorkflowExecution
-from tests.campaigns.reading import send_json, text_of, url
+from tests.campaigns.reading import text_of, url
 from tests.clocks import MovableClock
 from tests.scenario import Scenario
 from workspaces.models import User, Workspace
@@ -50,29 +50,6 @@ def test_a_refusal_is_told_on_the_page(owner: User, client_of: ClientOf):
     assert "cannot be done in the state" in page
 
 
-@pytest.mark.parametrize(
-    ("name", "status", "code"), [("pause", "paused", 200), ("remove", "cancelled", 200), ("restart", "", 409)]
-)
-def test_json_answers_with_the_new_status_or_a_conflict(
-    member_client: Client, name: str, status: str, code: int
-):
-    scenario = Scenario()
-    address = reverse(f"campaigns:execution-{name}", args=[scenario.execution().pk])
-    response = send_json(member_client, "POST", address, {})
-    assert response.status_code == code
-    if code == 200:
-        assert response.json()["status"] == status
-    else:
-        assert (response.json()["code"], response.json()["status"]) == ("illegal_change", "active")
-
-
-def test_json_may_name_the_revision_it_saw(member_client: Client):
-    scenario = Scenario()
-    address = reverse("campaigns:execution-pause", args=[scenario.execution().pk])
-    response = send_json(member_client, "POST", address, {"revision": 99})
-    assert (response.status_code, response.json()["code"]) == (409, "changed_meanwhile")
-
-
 def test_the_ticked_people_are_moved_and_the_others_named(owner: User, client_of: ClientOf):
     scenario = Scenario(people=3)
     web = client_of(owner, language="en")
@@ -91,29 +68,6 @@ def test_everybody_under_the_filter_can_be_meant(member_client: Client):
     form = {"operation": "remove", "scope": "all", "status": "active"}
     member_client.post(url("people-change", scenario.campaign.pk), form)
     assert scenario.statuses() == {"paused": 1, "cancelled": 59}
-
-
-def test_json_selections_tell_a_reason_for_each_row(member_client: Client):
-    scenario = Scenario(people=2)
-    rows = [scenario.execution(0), scenario.execution(1)]
-    body = {"operation": "pause", "ids": [rows[0].pk, rows[1].pk, 999999]}
-    press(member_client, "pause", rows[1])
-    answer = send_json(member_client, "POST", url("people-change", scenario.campaign.pk), body).json()
-    assert answer["done"] == [{"id": rows[0].pk, "status": "paused"}]
-    assert {(r["id"], r["code"]) for r in answer["refused"]} == {
-        (rows[1].pk, "illegal_change"),
-        (999999, "not_found"),
-    }
-
-
-@pytest.mark.parametrize(
-    "body", [{"operation": "fly", "ids": []}, {"operation": "pause"}, {"operation": 1}, "[]"]
-)
-def test_a_selection_nobody_understands_is_refused(member_client: Client, body: Any):
-    scenario = Scenario()
-    assert (
-        send_json(member_client, "POST", url("people-change", scenario.campaign.pk), body).status_code == 422
-    )
 
 
 def test_nothing_ticked_is_said(owner: User, client_of: ClientOf):

@@ -9,20 +9,22 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
-from automation import definition_cache
 from automation.models import WorkflowExecution, WorkflowExecutionEvent
 from automation.runtime import claim
 from automation.runtime.event_waits import deliver_event
 from automation.runtime.runner import process_executions
 from automation.runtime.tick import run_tick
-from automation.subject_events import register_event_source
 from core import failpoints
 from core.tenancy import workspace_scope
 from engine.types import NodeSpec
+from sms.inbound.processing import process
+from sms.models import InboundPending, InboundSms
+from targets.models import TargetEvent, TargetEventPending
 from tests.clocks import MovableClock
 from tests.concurrency.threads import at_once
 from tests.engine.building import wait, wait_for
-from tests.graphs import GraphScenario, ScriptedEvents
+from tests.factories import make
+from tests.graphs import GraphScenario, ScriptedEvents, events_from
 from tests.people import make_workspace
 from workspaces.models import Workspace
 
@@ -42,11 +44,8 @@ def home(transactional_db: None, clock: MovableClock) -> Workspace:
 @pytest.fixture
 def events() -> Iterator[ScriptedEvents]:
     source = ScriptedEvents()
-    register_event_source(source)
-    definition_cache.clear()
-    yield source
-    register_event_source(None)
-    definition_cache.clear()
+    with events_from(source):
+        yield source
 
 
 def finished_waits() -> int:
@@ -150,3 +149,19 @@ def test_a_token_stays_who_it_is_while_events_rain_down(
     with workspace_scope(home.pk):
         held = WorkflowExecution.objects.values_list("lock_token", "status").distinct()
         assert list(held) == [(token, "queued")]
+
+
+def test_an_answer_that_many_work_on_beside_its_time_out_goes_on_once(home: Workspace, clock: MovableClock):
+    """From the message to the walk, at the very end of the wait: whoever wins, one way and one event."""
+    with workspace_scope(home.pk):
+        waits = wait_for("e", "sms_received", amount=2, unit="hours"), *PARTING[1:]
+        scenario = GraphScenario(*waits, edges=WAYS)
+        scenario.settle()
+        clock.advance(hours=2)
+        row = make(InboundSms, home, text="بله", number=scenario.targets[0].mobile)
+        make(InboundPending, home, inbound=row)
+    at_once(5, lambda i: process([row.pk], clock.at) if i < 3 else bool(run_tick()), workspace_id=home.pk)
+    with workspace_scope(home.pk):
+        scenario.settle()
+        assert (TargetEvent.objects.count(), TargetEventPending.objects.count()) == (1, 0)
+        assert (scenario.at() in ("came", "late"), finished_waits()) == (True, 1)

@@ -30,6 +30,7 @@ RECORDED: dict[str, dict[str, Any]] = {
     "sms.reconcile": {},
     "sms.send_replies": {"workspace_id": 0},
     "sms.send_retries": {"workspace_id": 0},
+    "targets.deliver_events": {"workspace_id": 0, "ids": [NOBODY]},
     "targets.run_import": {"workspace_id": 0, "job_id": NOBODY},
 }
 

@@ -15,16 +15,17 @@ from django.urls import reverse
 from django.utils import translation
 from python_calamine import CalamineWorkbook
 
+from automation.models import Workflow
 from campaigns.models import Campaign
 from core import exporting
 from core.errors import NotFound, Refused
 from core.exporting import Digits, Table, download
 from core.tenancy import current_workspace_id, workspace_scope
-from sms.models import InboundSms, SmsLog
-from targets.models import Activity, Target, TargetList
+from sms.models import InboundSms, LineRule, SmsLog, SmsTemplate
+from targets.models import Activity, ImportJob, Target, TargetList
 from tests.campaigns import builders
 from tests.factories import make
-from workspaces.models import AuditRecord, User, Workspace
+from workspaces.models import ApiToken, AuditRecord, User, Workspace
 
 pytestmark = pytest.mark.usefixtures("workspace", "clock")
 
@@ -102,8 +103,14 @@ def filled(workspace: Workspace, owner: User) -> dict[str, str]:
     builders.on_list(ids)
     make(SmsLog, workspace, status="unknown", phone_number="09121111111", campaign_id=campaign.pk)
     make(InboundSms, workspace)
+    make(SmsTemplate, workspace, name="=offer", body="Hello {target.first_name}", created_by=owner)
+    make(LineRule, workspace, line="*", finality_hours=48)
     make(TargetList, workspace)
     make(Activity, workspace, owner=owner, target=Target.objects.get(pk=ids[0]))
+    make(ImportJob, workspace, file_name="@people.csv", created_by=owner)
+    make(ApiToken, workspace, name="+reports")
+    Workflow.objects.filter(pk=campaign.workflow_id).update(name="=welcome")
+    User.objects.filter(pk=owner.pk).update(full_name="-owner")
     one = [campaign.pk, "csv"]
     return {
         "targets:export": reverse("targets:export", args=["csv"]),
@@ -116,6 +123,12 @@ def filled(workspace: Workspace, owner: User) -> dict[str, str]:
         "sms:logs-export": reverse("sms:logs-export", args=["csv"]),
         "sms:unknown-export": reverse("sms:unknown-export", args=["csv"]),
         "sms:inbound-export": reverse("sms:inbound-export", args=["csv"]),
+        "sms:templates-export": reverse("sms:templates-export", args=["csv"]),
+        "sms:line-rules-export": reverse("sms:line-rules-export", args=["csv"]),
+        "targets:imports-export": reverse("targets:imports-export", args=["csv"]),
+        "automation:list-export": reverse("automation:list-export", args=["csv"]),
+        "workspaces:members-export": reverse("workspaces:members-export", args=["csv"]),
+        "workspaces:tokens-export": reverse("workspaces:tokens-export", args=["csv"]),
         "workspaces:audit-export": reverse("workspaces:audit-export", args=["csv"]),
     }
 
@@ -136,6 +149,24 @@ def test_every_download_has_a_cell_for_each_column_and_is_audited(
         "table": "audit-log",
         "format": "csv",
     }
+
+
+def test_formulas_in_names_stay_text_and_no_file_holds_a_secret(
+    workspace: Workspace, owner: User, client_of: Callable[..., Client]
+) -> None:
+    web, addresses = client_of(owner, language="en"), filled(workspace, owner)
+    hostile = {
+        "sms:templates-export": "'=offer",
+        "targets:imports-export": "'@people.csv",
+        "automation:list-export": "'=welcome",
+        "workspaces:members-export": "'-owner",
+        "workspaces:tokens-export": "'+reports",
+    }
+    found = {name: csv_rows(web.get(addresses[name])) for name in hostile}
+    cells = {name: {cell for row in rows for cell in row} for name, rows in found.items()}
+    assert [name for name, text in hostile.items() if text not in cells[name]] == []
+    digest = ApiToken.objects.values_list("digest", flat=True)[0]
+    assert not any(digest[:12] in cell for cell in cells["workspaces:tokens-export"])
 
 
 def test_a_download_costs_the_same_for_many_rows(
@@ -159,6 +190,8 @@ def test_a_download_costs_the_same_for_many_rows(
     for _ in range(10):
         make(SmsLog, workspace, status="unknown", campaign_id=campaign_id)
         make(InboundSms, workspace)
+        make(SmsTemplate, workspace, created_by=owner)
+        make(LineRule, workspace)
     assert cost() == few
     assert few.pop("campaigns:numbers-export") <= 30  # as many as its page
     assert max(few.values()) <= 16

@@ -16,6 +16,7 @@ from automation.models.frozen import PublishedVersionIsFrozen
 from campaigns.models import SendingStop
 from core.tenancy import AppendOnlyModel, UndeletableModel
 from sms.models import InboundOutcome, SmsLog, SmsLogEvent
+from targets.models import TargetEvent
 from tests.clocks import MovableClock
 from tests.factories import make
 from tests.scenario import Scenario
@@ -29,6 +30,7 @@ HISTORY = [
     "sms_smsusage",
     "sms_inboundsms",
     "sms_inboundoutcome",
+    "targets_targetevent",
 ]
 KEPT = ["automation_workflowexecution", "sms_smslog", "campaigns_sendingstop", "workspaces_apitoken"]
 ROOT = Path(settings.BASE_DIR)
@@ -53,6 +55,7 @@ def scenario(workspace: Workspace, clock: MovableClock) -> Scenario:
     made.settle()
     make(SmsLogEvent, workspace, sms_log=SmsLog.objects.get())
     make(InboundOutcome, workspace)
+    make(TargetEvent, workspace)
     make(SendingStop, workspace)
     make(ApiToken, workspace)
     audit.record("workspace.changed", entity=workspace, user=None)

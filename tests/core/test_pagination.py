@@ -32,6 +32,17 @@ def test_an_empty_list_has_one_empty_page() -> None:
 
 
 @pytest.mark.django_db
+@pytest.mark.parametrize(("rows", "count", "more"), [(2, 2, False), (3, 3, False), (4, 3, True)])
+def test_no_more_rows_are_counted_than_asked_for(rows: int, count: int, more: bool) -> None:
+    Heartbeat.objects.bulk_create(Heartbeat(name=str(n), at=clock.now()) for n in range(rows))
+
+    page = paginate(RequestFactory().get("/?page=9"), Heartbeat.objects.order_by("name"), size=2, most=3)
+
+    assert (page.paginator.count, getattr(page.paginator, "more", None)) == (count, more)
+    assert page.number == page.paginator.num_pages <= 2
+
+
+@pytest.mark.django_db
 def test_rows_are_counted_once(django_assert_num_queries: DjangoAssertNumQueries) -> None:
     Heartbeat.objects.bulk_create(Heartbeat(name=name, at=clock.now()) for name in "abc")
     with django_assert_num_queries(2):

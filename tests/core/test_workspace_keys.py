@@ -20,7 +20,7 @@ from automation.models import (
 )
 from campaigns.models import Campaign, EnrollmentBatch
 from sms.models import InboundOutcome, InboundPending, InboundSms, SmsLog, SmsLogEvent, SmsUsage
-from targets.models import Activity, Target, TargetList, TargetListMember
+from targets.models import Activity, Target, TargetEvent, TargetEventPending, TargetList, TargetListMember
 from tests.factories import make
 from workspaces.models import Workspace
 
@@ -47,6 +47,8 @@ PAIRS: list[tuple[type[Model], str, type[Model]]] = [
     (TargetListMember, "list", TargetList),
     (TargetListMember, "target", Target),
     (Activity, "target", Target),
+    (TargetEvent, "target", Target),
+    (TargetEventPending, "event", TargetEvent),
     (Campaign, "workflow", Workflow),
     (EnrollmentBatch, "campaign", Campaign),
 ]

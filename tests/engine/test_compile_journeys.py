@@ -21,8 +21,10 @@ from tests.engine.building import (
     compiled_journey,
     end,
     goal,
+    graph_of,
     journey,
     note,
+    ping,
     runnable_journey,
     split,
     start,
@@ -240,6 +242,28 @@ def test_triggers_are_checked_by_who_knows_them() -> None:
     assert codes_with({"event": "paid", "initial_delay": {"amount": 1, "unit": "day"}}, Profile.JOURNEY) == []
     assert codes_with({}, Profile.JOURNEY) == ["event_missing"]
     assert codes_with({"event": "paid"}, Profile.CAMPAIGN) == ["node_subtype_unknown", "config_key_unknown"]
+
+
+@pytest.mark.parametrize(
+    ("subtype", "profile", "expected"),
+    [
+        ("event", Profile.JOURNEY, []),
+        ("manual", Profile.JOURNEY, ["variable_unknown"]),
+        ("manual", Profile.CAMPAIGN, ["variable_unknown"]),
+    ],
+)
+def test_texts_name_properties_of_the_event_that_begins_the_journey(
+    subtype: str, profile: Profile, expected: list[str]
+) -> None:
+    definition = graph_of(
+        [replace(start(), subtype=subtype), ping("m", body="{{event.rank}}"), end()],
+        "start -> m", "m -> end",
+    )  # fmt: skip
+    compiled = compile_definition(
+        definition, actions=ACTIONS, variables=VARIABLES, fields=FIELDS, profile=profile,
+        triggers={"event": lambda _config: []},
+    )  # fmt: skip
+    assert codes(compiled.problems) == expected
 
 
 def test_steps_are_read_branch_by_branch() -> None:

@@ -48,6 +48,13 @@ def test_a_kind_is_said_in_words() -> None:
     assert "wait for an event" in text
 
 
+@pytest.mark.parametrize(("name", "label"), [("city", "City"), ("target.city", "City"), ("shoe", "shoe")])
+def test_a_field_is_called_what_the_editor_calls_it(name: str, label: str) -> None:
+    problem = Problem(code="condition_value_invalid", fields={"field": name})
+    with override("en"):
+        assert f"“{label}”" in sentence(problem)
+
+
 def test_an_unknown_code_still_reads() -> None:
     assert "brand_new" in reason("brand_new")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -149,9 +150,20 @@ def test_unknown_names_are_problems_with_their_place() -> None:
     assert problem.fields == {"name": "target.shoe_size", "start": 7, "end": 25}
 
 
-def test_event_variables_are_unknown_here() -> None:
-    assert full_name("event.rank") == "target.event.rank"
-    assert check_names(parse_text("{{event.rank}}"), VARIABLES)
+def test_properties_of_the_event_are_known_only_where_an_event_begins_the_walk() -> None:
+    text = parse_text("{{event.rank}} {event.rank|1} {shoe_size}")
+    assert full_name("event.rank") == "event.rank"
+    assert [problem.fields["name"] for problem in check_names(text, VARIABLES)] == [
+        "event.rank", "event.rank", "target.shoe_size",
+    ]  # fmt: skip
+    assert len(check_names(text, VARIABLES, any_event=True)) == 1
+
+
+@pytest.mark.parametrize("on_missing", ["skip", "blank"])
+def test_a_property_of_the_event_is_never_left_blank(on_missing: Any) -> None:
+    text = parse_text("{event.rank} {city}")
+    assert render(text, Facts(event={"rank": 3}), on_missing="blank").text == "3 "
+    assert render(text, Facts(target={"city": "Rey"}), on_missing=on_missing).skip
 
 
 def test_stray_braces_are_reported_where_they_stand() -> None:

@@ -346,6 +346,9 @@ def test_every_walk_ends_and_stays_within_its_budget(
     pending: list[Any] = list(outcomes)
     for _ in range(400):
         done = walk(graph, position, facts, now, result, budget=budget)
+        assert (
+            walk(graph, position, facts, now, result, budget=budget) == done
+        )  # asked again, the same answer
         assert sum(entry.type == "node_entered" for entry in done.trace) <= budget + 1
         outcome, result = done.outcome, None
         assert outcome.position.node in graph.nodes

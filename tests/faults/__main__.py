@@ -1,4 +1,4 @@
-"""`python -m tests.faults --minutes N --seed S`: a soak on a PostgreSQL server of its own."""
+"""`python -m tests.faults --minutes N --seed S --queue Q`: a soak on servers of its own, which it kills."""
 
 from __future__ import annotations
 
@@ -9,30 +9,47 @@ import sys
 import tempfile
 from pathlib import Path
 
-from script import processes, services
+import psycopg
 
-LOG = Path("var/log/soak.log")
+from script import processes, services
+from tests.faults.cluster import cluster
+from tests.faults.servers import QUEUES, Plan, RedisServer, Servers
+
+LOG, NAME = Path("var/log/soak.log"), "peyk"
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="script/soak", description="Random faults over real processes.")
     parser.add_argument("--minutes", type=float, default=3.0, help="how long to do harm (default 3)")
     parser.add_argument("--seed", type=int, help="repeat the choices of an earlier run")
+    parser.add_argument(
+        "--queue", choices=QUEUES, default="drain",
+        help="who works the queue: hosts that drain the embedded one (default), permanent clusters of "
+        "django-q2, or permanent workers of Celery on Redis",
+    )  # fmt: skip
     asked = parser.parse_args()
     seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(10**6)
-    sys.stdout.write(f"soak: seed {seed}, {asked.minutes:g} minutes\n")
+    sys.stdout.write(f"soak: seed {seed}, {asked.minutes:g} minutes, queue {asked.queue}\n")
     sys.stdout.flush()
-    programs = services.require(services.POSTGRES, log=LOG, say=print)
+    program = services.require(services.REDIS, log=LOG, say=print)
     with processes.unwinding_on_signals(), tempfile.TemporaryDirectory(prefix="peyk-soak-") as name:
         folder = Path(name)
         folder.chmod(0o711)
-        with services.postgres(folder, programs=programs) as url:
-            return _soak(folder, url, seed, asked.minutes)
+        broker = RedisServer(folder=folder / "redis", program=program)
+        with cluster(folder) as server:
+            broker.start()
+            try:
+                plan = Plan(seed=seed, seconds=asked.minutes * 60, queue=asked.queue)
+                return _soak(folder, Servers(database=server, redis=broker), plan)
+            finally:
+                broker.kill()
 
 
-def _soak(folder: Path, url: str, seed: int, minutes: float) -> int:
+def _soak(folder: Path, servers: Servers, plan: Plan) -> int:
+    with psycopg.connect(servers.database.url, autocommit=True) as link:
+        link.execute(f"CREATE DATABASE {NAME}")
     os.environ["DJANGO_SETTINGS_MODULE"] = "config.settings_test"
-    os.environ["TEST_DATABASE_URL"] = url
+    os.environ["TEST_DATABASE_URL"] = servers.database.url.rsplit("/", 1)[0] + f"/{NAME}"
     os.environ["PEYK_VAR_DIR"] = str(folder / "own")
     import django
 
@@ -45,9 +62,11 @@ def _soak(folder: Path, url: str, seed: int, minutes: float) -> int:
     from tests.faults.soak import soak
 
     call_command("migrate", verbosity=0)
-    with open_house(folder, connection.settings_dict) as house:
+    environment = {"REDIS_URL": servers.redis.url}
+    with open_house(folder, connection.settings_dict, environment=environment) as house:
         clock.use_process_clock(house.clock)
-        found = soak(house, seed=seed, seconds=minutes * 60)
+        house.provider_apart = True
+        found = soak(house, plan, servers=servers)
         sys.stdout.write(f"{found}\n")
         if found.breaches:
             tail = (folder / "processes.log").read_text(encoding="utf-8", errors="replace")[-4000:]

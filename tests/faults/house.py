@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from django.conf import settings
 from core.clock import FileClock
 from sms.simulator.record import AcceptedMessage, SeenRequest
 from sms.simulator.server import Simulator
+from tests.faults.servers import Provider, ProviderProcess
 
 ROOT = Path(__file__).resolve().parents[2]
 WAIT_AT_MOST_S = 60.0
@@ -50,7 +51,8 @@ class House:
     folder: Path
     zygote: subprocess.Popen[str]
     clock: FileClock
-    simulator: Simulator
+    simulator: Provider
+    provider_apart: bool = False  # in a process of its own, that may be killed
     running: set[int] = field(default_factory=set)
     restarts: int = 0
 
@@ -80,6 +82,12 @@ class House:
         self.running.add(pid)
         return pid
 
+    def start_apart(self, job: str, argument: Mapping[str, Any]) -> int:
+        """A process that is none of the product's: `kill_all` spares it."""
+        pid = self.start(job, argument=argument)
+        self.running.discard(pid)
+        return pid
+
     def run(self, job: str, **how: Any) -> Ended:
         return self.wait(self.start(job, **how))
 
@@ -106,6 +114,20 @@ class House:
         """Send a signal to a process of this house that has not been seen to end."""
         if pid in self.running:
             os.kill(pid, number)
+
+    def below(self, pid: int) -> list[int]:
+        """The processes that a process of this house has started, and those that they did."""
+        found: list[int] = []
+        with suppress(OSError):  # it ended while we looked
+            for task in Path(f"/proc/{pid}/task").iterdir():
+                for child in (task / "children").read_text().split():
+                    found += [int(child), *self.below(int(child))]
+        return found
+
+    def kill_below(self, pid: int) -> None:
+        """SIGKILL for one of those."""
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
 
     def kill_all(self) -> None:
         for pid in list(self.running):
@@ -136,8 +158,12 @@ class House:
         """Another provider with an empty record, at another address; returns that."""
         self.simulator.stop()
         self.restarts += 1
-        store = self.folder / f"provider-{self.restarts}"
-        self.simulator = Simulator(store, {"accounts": list(ACCOUNTS)}, clock=self.clock.now)
+        store, plan = self.folder / f"provider-{self.restarts}", {"accounts": list(ACCOUNTS)}
+        self.simulator = (
+            ProviderProcess(forks=self, store=store, plan=plan)
+            if self.provider_apart
+            else Simulator(store, plan, clock=self.clock.now)
+        )
         return self.simulator.start()
 
 
@@ -166,11 +192,14 @@ def open_house(
         yield house
     finally:
         house.kill_all()
+        house.simulator.stop()
         assert zygote.stdin is not None
         zygote.stdin.close()
-        zygote.wait(timeout=10)
+        with suppress(subprocess.TimeoutExpired):
+            zygote.wait(timeout=10)
+        zygote.kill()  # on a busy machine its last seconds are long, and it holds nothing any more
+        zygote.wait()
         zygote.stdout.close()
-        house.simulator.stop()
 
 
 def process_environment(folder: Path, database: Mapping[str, Any], clock: FileClock) -> dict[str, str]:

@@ -8,7 +8,7 @@ WORKER = (
 )  # fmt: skip
 CHUNKED = (
     "report_tx", "inbound_stored_tx", "inbound_tx", "import_piece_tx", "import_piece", "enrol_chunk_tx",
-    "enrol_chunk", "settle_chunk_tx", "settle_chunk", "newcomers_tx", "job_part",
+    "enrol_chunk", "event_told", "settle_chunk_tx", "settle_chunk", "newcomers_tx", "job_part",
 )  # fmt: skip  # test_chunked_jobs.py
 ELSEWHERE = ("followup_tx",)  # met by other steps than messages: test_followups.py
 REAPER = ("reap_read", "reap_write")  # met after a first death

@@ -20,7 +20,7 @@ from campaigns.models import BatchStatus, EnrollmentBatch
 from campaigns.people import PeopleFilter
 from sms.models import InboundOutcome, InboundSms, SmsLog, SmsLogEvent, SmsSettings
 from targets.filters import TargetFilter
-from targets.models import ImportJob, ImportRow, Target
+from targets.models import ImportJob, ImportRow, Target, TargetEvent, TargetEventPending
 from targets.queries import Visibility
 from tests.faults.house import House
 from tests.faults.world import World, make_world
@@ -63,10 +63,10 @@ def test_delivery_reports_whose_storing_was_killed_are_stored_once(world: World)
     assert mine(SmsLogEvent, world).count() == len(ids) > 0
 
 
-def somebody_says_no(world: World) -> dict[str, Any]:
+def somebody_says_no(world: World, text: str = "لغو") -> dict[str, Any]:
     token = SmsSettings.unscoped.get(workspace_id=world.workspace.pk).webhook_token
     number = world.scenario.targets[0].mobile
-    body = json.dumps({"from": number, "to": "50004001", "body": "لغو"})
+    body = json.dumps({"from": number, "to": "50004001", "body": text})
     return {"path": f"/api/webhooks/sms/inbound/{token}", "body": body}
 
 
@@ -88,6 +88,16 @@ def test_an_opt_out_whose_worker_was_killed_is_heard_once(world: World):
     world.house.clock.set(world.house.clock.now() + timedelta(minutes=1))
     world.house.run("tick")
     heard_once(world)
+
+
+def test_an_answer_whose_worker_was_killed_after_telling_is_an_event_once(world: World):
+    """The mark beside the event outlives the worker; the next tick tells again and takes it away."""
+    assert world.house.run("post", argument=somebody_says_no(world, "بله")).code == 0
+    assert world.house.run("work", failpoints="event_told=kill").killed
+    assert mine(TargetEventPending, world).count() == 1
+    world.house.clock.set(world.house.clock.now() + timedelta(minutes=1))
+    world.house.run("tick")
+    assert [mine(TargetEvent, world).count(), mine(TargetEventPending, world).count()] == [1, 0]
 
 
 # -- imports ------------------------------------------------------------------------------------------

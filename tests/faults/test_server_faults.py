@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,7 @@ import pytest
 from django.core.management import call_command
 from django.db import connection
 
+from automation.models import WorkflowExecution
 from core import clock as core_clock
 from core import installation
 from script import processes
@@ -144,6 +148,86 @@ def answers(server: Cluster) -> bool:
     except psycopg.OperationalError:
         return False
     return True
+
+
+@pytest.fixture
+def small_disk(server: Cluster, house: House) -> Iterator[Path]:
+    """A disk of its own for the messages, of four megabytes; the file to fill it with."""
+    if os.geteuid() or not shutil.which("mount"):
+        pytest.skip("only root may mount a disk that can be filled")
+    with tempfile.TemporaryDirectory(prefix="peyk-disk-") as name:
+        disk = Path(name)
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", disk], check=False).returncode:
+            pytest.skip("this system lets nobody mount a disk that can be filled")
+        shutil.chown(disk, server.user or os.getuid())
+        try:
+            with messages_on(server, disk):
+                yield disk / "ballast"
+        finally:
+            subprocess.run(["umount", "--lazy", disk], check=True)
+
+
+@contextmanager
+def messages_on(server: Cluster, disk: Path) -> Iterator[None]:
+    """Each new message needs a page of its own there."""
+    with psycopg.connect(f"{server.url.rsplit('/', 1)[0]}/{NAME}", autocommit=True) as link:
+        link.execute(f"CREATE TABLESPACE small LOCATION '{disk}'")
+        link.execute("ALTER TABLE sms_smslog SET TABLESPACE small, SET (fillfactor = 10)")
+        try:
+            yield
+        finally:
+            link.execute("ALTER TABLE sms_smslog SET TABLESPACE pg_default, RESET (fillfactor)")
+            link.execute("DROP TABLESPACE small")
+
+
+def fill(ballast: Path) -> None:
+    with ballast.open("wb", buffering=0) as file, suppress(OSError):  # there is no more room
+        while True:
+            file.write(bytes(4096))
+
+
+def said_that_it_was_full(world: World) -> bool:
+    return "No space left on device" in (world.house.folder / "processes.log").read_text("utf-8", "replace")
+
+
+def test_a_full_disk_of_the_database_puts_everybody_off(world: World, small_disk: Path):
+    """Nothing can be reserved: nobody is called, in doubt or to blame, and all go on when there is room."""
+    fill(small_disk)
+    for _ in range(2):
+        world.house.run("tick_and_work")
+        world.after_lease()
+    assert said_that_it_was_full(world)
+    assert world.house.requests() == []
+    rows = WorkflowExecution.unscoped.filter(workspace_id=world.workspace.pk)
+    assert set(rows.values_list("failures", flat=True)) == {0}
+    small_disk.unlink()
+    world.drain()
+    assert judge(world) == []
+    assert world.doubtful == 0
+
+
+@pytest.mark.soak
+def test_a_disk_that_is_full_when_the_answers_arrive_costs_none_of_them(
+    world: World, small_disk: Path, tmp_path: Path
+):
+    """They are kept beside the database until it has room again."""
+    host, file = {"VAR_DIR": str(tmp_path / "host")}, tmp_path / "reached"
+    world.house.run("tick")
+    pid = world.house.start(
+        "work", failpoints=f"before_record=pause:{file},once", settings=host | {"LEASE_SECONDS": 24}
+    )
+    reached(file)
+    fill(small_disk)
+    file.unlink()
+    world.house.wait(pid)
+    assert said_that_it_was_full(world)
+    small_disk.unlink()
+    world.house.run("tick", settings=host)
+    world.after_lease()
+    world.house.run("tick_and_work", settings=host)
+    world.drain()
+    assert judge(world) == []
+    assert world.doubtful == 0
 
 
 def test_a_copy_of_the_database_sends_nothing(world: World, server: Cluster):

@@ -27,6 +27,7 @@ from workspaces.models import Workspace
 
 FIRST, SECOND = "یک", "دو"
 ROUNDS = 40
+HOUR = timedelta(hours=1)
 LEASE = timedelta(seconds=27)  # a little more than the processes are given
 
 
@@ -88,16 +89,19 @@ class World:
         for pid in [self.house.start("work") for _ in range(2)]:
             self.house.wait(pid)
 
-    def drain(self) -> None:
+    def drain(self, *, rounds: int = ROUNDS, patience: timedelta = HOUR) -> None:
         """From due moment to due moment until nobody is on the way."""
-        for _ in range(ROUNDS):
+        for _ in range(rounds):
             self.house.run("tick_and_work")
-            if not self.move_on():
+            if not self.move_on(patience):
                 return
         raise AssertionError("the campaign did not come to its end")
 
-    def move_on(self) -> bool:
-        """Put the clock to the next moment at which something can happen; False when nothing can."""
+    def move_on(self, patience: timedelta = HOUR) -> bool:
+        """Put the clock to the next moment at which something can happen; False when nothing can.
+
+        `patience`: so long until another look at somebody who waits for something that has no moment.
+        """
         rows = WorkflowExecution.unscoped.filter(workspace_id=self.workspace.pk)
         now = self.house.clock.now()
         if rows.filter(status__in=CLAIMED).exists():
@@ -107,7 +111,7 @@ class World:
         if soonest is None:
             return False
         # Whoever is due and was not claimed waits for room under the cap, or for the open channel.
-        self.house.clock.set(soonest if soonest > now else now + timedelta(hours=1))
+        self.house.clock.set(soonest if soonest > now else now + patience)
         return True
 
     def leave(self) -> None:

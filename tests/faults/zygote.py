@@ -14,9 +14,11 @@ import os
 import resource
 import signal
 import sys
+import threading
 import time
 import traceback
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +52,11 @@ def _answer(document: dict[str, Any]) -> None:
 
 def _status(pid: int) -> int | None:
     if pid not in _ended:
-        found, status = os.waitpid(pid, os.WNOHANG)
-        if not found:
+        if os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             return None
+        with suppress(ProcessLookupError, PermissionError):  # only those with children lead a group
+            os.killpg(pid, signal.SIGKILL)  # what it left behind ends with it, as under systemd
+        _, status = os.waitpid(pid, 0)
         _living.discard(pid)
         _ended[pid] = status
     return _ended[pid]
@@ -106,11 +110,14 @@ def _become(order: dict[str, Any]) -> None:
 
 def _jobs() -> dict[str, Job]:
     from django.core.files import File
+    from django.core.management import call_command
     from django.test import Client
 
     from automation.runtime.tick import run_tick
+    from config.celery import app as celery_app
     from core.queue import queue, run
     from core.tenancy import workspace_scope
+    from sms.simulator.server import Simulator
     from targets.importing import jobs
 
     def tick(_nothing: dict[str, Any]) -> None:
@@ -150,7 +157,35 @@ def _jobs() -> dict[str, Job]:
             job = jobs.store_upload(File(opened, name=Path(file["path"]).name), user=None)
             jobs.start(job, mapping=job.mapping, target_list=None, user=None)
 
+    def provide(what: dict[str, Any]) -> None:
+        """The simulated provider, on the clock of this process."""
+        Simulator(what["store"], what["plan"], port=what["port"]).start()
+        threading.Event().wait()
+
+    def celery_worker(how: dict[str, Any]) -> None:
+        """A permanent worker of Celery with the processes it forks, in a group of their own."""
+        os.setsid()
+        options = [
+            "-Q",
+            "automation,default",
+            "-P",
+            how.get("pool", "prefork"),
+            "-c",
+            "2",
+            "--loglevel",
+            "WARNING",
+        ]
+        celery_app.worker_main(["worker", *options, "--without-gossip", "--without-mingle"])
+
+    def cluster_worker(_nothing: dict[str, Any]) -> None:
+        """A permanent cluster of django-q2, in a group of its own."""
+        os.setsid()
+        call_command("qcluster")
+
     return {
+        "provide": provide,
+        "celery_worker": celery_worker,
+        "cluster_worker": cluster_worker,
         "tick": tick,
         "work": work,
         "tick_and_work": tick_and_work,

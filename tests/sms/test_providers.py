@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 import pytest
 from django.utils.translation import gettext_lazy
@@ -125,10 +126,10 @@ def test_a_pool_without_a_free_connection_means_not_sent(
 ) -> None:
     monkeypatch.setattr(http, "MAX_CONNECTIONS", 1)
     pool = http._pool(Channel(simulator.url)._origin)
-    taken = pool._get_conn()
+    taken = pool.take(deadline=time.monotonic() + 5, connect_s=5)
 
     reply = Channel(simulator.url).post("/api/SendSMS/GetCredit", {}, deadline_s=0.05)
-    pool._put_conn(taken)
+    pool.give_back(taken)
 
     assert isinstance(reply, CallFault)
     assert reply.code == "no_free_connection"

@@ -9,14 +9,12 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from core import clock
 from core.errors import DomainError
 from core.pagination import paginate
 from core.posting import posted
 from workspaces import tokens
 from workspaces.decorators import permission_required
 from workspaces.http import MemberRequest
-from workspaces.models import ApiToken
 from workspaces.permissions import Perm
 from workspaces.token_forms import TokenForm, permission_label
 
@@ -61,17 +59,9 @@ def _list_page(request: MemberRequest, *, secret: str = "") -> HttpResponse:
     rows = [
         {
             "token": token,
-            "state": _state(token),
+            "state": tokens.state_of(token),
             "permissions": [permission_label(p) for p in token.permissions],
         }
         for token in page
     ]
     return render(request, "workspaces/tokens.html", {"page": page, "rows": rows, "secret": secret})
-
-
-def _state(token: ApiToken) -> str:
-    if token.revoked_at is not None:
-        return "revoked"
-    if token.expires_at is not None and token.expires_at <= clock.now():
-        return "expired"
-    return "valid"

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 from automation import counters
 from automation.action_specs.send_sms import SUBTYPE
 from automation.counters import RunPolicyKey
 from automation.runtime import guards, message_checks
-from automation.runtime.actions import kept_sms, reconcile, trials
+from automation.runtime.actions import kept_sms, reconcile, trials, used_up
 from automation.runtime.actions.base import Calls, Reserved, Step
+from automation.runtime.policy import RunPolicy
 from automation.runtime.sms_config import config_of
 from automation.runtime.sms_guards import SMS_GUARDS
 from automation.runtime.sms_route import way_of
@@ -96,6 +97,9 @@ class SendSms:
                 units[attempt.budget] += 1
             notes[attempt.step.execution_id] = [(ExecutionEventType.SMS_ATTEMPT, _line(answer))]
         counters.give_back(units)
+        ours = [answer for answer in answers if answer.attempt.log_id in recorded]
+        if passed_by := used_up.rows(ours, retry_at):
+            sending.insert(passed_by, uuid4(), now)
         return notes
 
     def facts(self, answers: Sequence[Answer]) -> list[Fact]:
@@ -170,7 +174,7 @@ def _empty_draft(step: Step, history: sending.History, status: str, code: str, d
 
 def draft_of(step: Step, history: sending.History, channel: Channel, now: datetime) -> Draft:
     """The message as it would leave now, from the person's live data; or a row that says why it cannot."""
-    config = config_of(step)
+    config, key = config_of(step), _key(step)
     phone = mobile_or_none(step.subject.contacts.get("sms", ""))
     if phone is None:
         return _empty_draft(step, history, SmsStatus.SKIPPED, "no_mobile")
@@ -183,13 +187,13 @@ def draft_of(step: Step, history: sending.History, channel: Channel, now: dateti
     text = channel.compose(rendered.text, append_opt_out=config.append_opt_out)
     if not text:
         return _empty_draft(step, history, SmsStatus.SKIPPED, "empty_text")
-    way = way_of(channel, config, text, history.get(_key(step)), now)
+    way = way_of(channel, config, text, history.get(key), now)
     if way.refused:
         return _empty_draft(step, history, SmsStatus.SKIPPED, way.refused)
     return Draft(
-        step=_key(step), workflow_id=step.policy.workflow_id, campaign_id=step.policy.campaign_id,
+        step=key, workflow_id=step.policy.workflow_id, campaign_id=step.policy.campaign_id,
         subject_type=step.execution.subject_type, subject_id=step.execution.subject_id,
-        attempt_number=history.next_attempt(_key(step)), status=SmsStatus.SENDING, phone=phone,
+        attempt_number=history.next_attempt(key), status=SmsStatus.SENDING, phone=phone,
         template=config.body, text=text,
         parts=parts_of(text), account=way.account, sender=way.sender, has_next=way.has_next,
     )  # fmt: skip
@@ -199,20 +203,22 @@ def _reserve_budget(
     steps: Sequence[Step], drafts: Sequence[Draft], done: Reserved, now: datetime
 ) -> list[Draft]:
     """Take budget in claim order; whoever finds none waits for the next day, with nothing used up."""
-    policies = {step.id: step.policy for step in steps}
+    by_id = {step.id: step for step in steps}
     by_campaign: dict[int, list[Draft]] = {}
     for draft in drafts:
         by_campaign.setdefault(draft.campaign_id, []).append(draft)
     granted: list[Draft] = []
     for campaign_id in sorted(by_campaign):
         wanted = by_campaign[campaign_id]
-        policy = policies[wanted[0].step.execution_id]
+        policy = by_id[wanted[0].step.execution_id].policy
         count = counters.reserve(policy, now, len(wanted))
         granted += wanted[:count]
-        until = policy.next_open(policy.next_day(now))
+        midnight = policy.next_day(now)
+        opening = policy.next_open(midnight)
         for draft in wanted[count:]:
+            minds_hours = config_of(by_id[draft.step.execution_id]).send_only_in_window
             done.results[draft.step.execution_id] = ActionResult(
-                status=ActionStatus.DEFERRED, reason="limit", until=until
+                status=ActionStatus.DEFERRED, reason="limit", until=opening if minds_hours else midnight
             )
     return granted
 
@@ -245,27 +251,38 @@ def _put_off(drafts: Sequence[Draft], steps: Sequence[Step], done: Reserved, now
     counters.give_back(units)
 
 
+def _budget(policy: RunPolicy, now: datetime) -> tuple[RunPolicyKey, date]:
+    """The counters that a unit of today is taken from."""
+    return RunPolicyKey.of(policy), policy.day(now)
+
+
 def _collect(
     attempts: Mapping[StepKey, Attempt], granted: Sequence[Draft], steps: Sequence[Step], done: Reserved,
     now: datetime,
 ) -> None:  # fmt: skip
     """Rows that are ours go to the provider; a twin that was faster keeps the phone for this minute."""
-    policies = {step.id: step.policy for step in steps}
+    by_id = {step.id: step for step in steps}
+    policies = {step.policy.campaign_id: step.policy for step in steps}
+    budgets = {pk: _budget(policy, now) for pk, policy in policies.items()}
     lost: list[Draft] = []
     for draft in granted:
         attempt = attempts.get(draft.step)
         if attempt is None:
             lost.append(draft)
             continue
-        policy = policies[draft.step.execution_id]
-        attempt.budget = (RunPolicyKey.of(policy), policy.day(now))
+        policy = by_id[draft.step.execution_id].policy
+        attempt.budget = budgets[policy.campaign_id]
         attempt.on_unknown = policy.on_unknown
+        attempt.skips_when_used_up = used_up.skips(by_id[draft.step.execution_id])
         done.calls.append(attempt)
     _put_off(lost, steps, done, now)
     sent = {draft.step for draft in granted}
+    _tell_unsent({key: attempt for key, attempt in attempts.items() if key not in sent}, done)
+
+
+def _tell_unsent(attempts: Mapping[StepKey, Attempt], done: Reserved) -> None:
+    """Rows that say why nothing was sent are told in the history."""
     for key, attempt in attempts.items():
-        if key in sent:
-            continue
         data = {
             "status": attempt.draft.status,
             "sms_log_id": attempt.log_id,
@@ -280,7 +297,7 @@ def _collect(
 
 def _result(answer: Answer, now: datetime) -> ActionResult:
     code = answer.result.code
-    if answer.attempt.draft.has_next and answer.result.outcome.surely_not_sent:
+    if used_up.stands_in(answer):
         # The next visit is an attempt of its own, by the account that stands in.
         return ActionResult(status=ActionStatus.DEFERRED, reason="provider", until=now)
     match answer.fate:

@@ -7,6 +7,7 @@ import json
 import pytest
 
 from automation import publishing
+from automation.builder.changes import INDENT
 from automation.models import WorkflowEdge, WorkflowVersion
 from tests.automation.builder.conftest import base_of, chain, in_english, keys, lists_of, url
 from workspaces.models import AuditRecord
@@ -314,7 +315,8 @@ def test_the_sheet_lists_every_place_of_a_step(branching, english):
     page = english.get(url("places", branching.pk, key)).content.decode()
 
     assert page.count("<option") == 5
-    assert "First in the branch “yes” of “Already interested?”" in page
+    assert f">{INDENT}First in the branch “yes” of “Already interested?”" in page
+    assert f">{INDENT}After “Reminder”" in page
     assert "(it stands there now)" in page
 
 

@@ -10,7 +10,7 @@ from automation import naming, own_templates, publishing
 from automation.builder import drafts
 from automation.builder.claiming import Base
 from automation.builder.kinds import kinds
-from automation.models import Workflow, WorkflowVersion
+from automation.models import Workflow, WorkflowNode, WorkflowVersion
 from engine.types import Definition, EdgeSpec, NodeSpec, Profile
 from tests.automation.builder.conftest import base_of, keys, url
 from tests.factories import make_campaign, make_execution, make_execution_event
@@ -107,6 +107,9 @@ def test_all_campaigns_of_a_version_are_summed(workspace, english, walked, workf
     make_campaign(workspace, workflow=workflow, workflow_version=walked, name="Winter")
     page = english.get(url("version", workflow.pk, 1)).content.decode()
     assert "All campaigns of version 1" in page
+    publishing.new_draft(workflow, None)
+    page = english.get(url("version", workflow.pk, 2)).content.decode()
+    assert ("Winter" in page, "All campaigns of version 1" in page) == (False, False)
 
     page = english.get(url("numbers", workflow.pk), {"of": "v1"}).content.decode()
     assert number(page, walked.nodes.order_by("pk")[1].node_key, "entered") == "3"
@@ -192,6 +195,15 @@ def test_a_template_needs_a_name(english: Client, workflow: Workflow):
     assert "Give the template a name." in page
 
 
+def test_a_template_of_an_unfinished_draft_says_what_it_lacks(english: Client, workflow: Workflow):
+    WorkflowNode.objects.filter(version__workflow=workflow, subtype="send_sms").update(config={})
+    page = english.get(url("version", workflow.pk, 1)).content.decode()
+    saved = english.post(url("save-template", workflow.pk, 1), {"name": "Ours"}, follow=True).content.decode()
+
+    assert "the template will have them too" in page
+    assert "so has every workflow that begins with this template" in saved
+
+
 # Versions and changes
 
 
@@ -234,7 +246,3 @@ def test_the_changes_of_a_workflow_say_conditions_in_words(
     assert AuditRecord.objects.filter(event="workflow.step_changed").exists()
     assert "City is" in page
     assert "children" not in page
-
-
-def test_journeys_are_not_offered_while_nothing_can_start_one(english: Client, workspace):
-    assert "Journeys cannot be made yet" in english.get(url("create")).content.decode()

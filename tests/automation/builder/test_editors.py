@@ -11,7 +11,7 @@ from automation.builder.kinds import kinds
 from automation.models import WorkflowNode, WorkflowVersion
 from engine.types import NodeSpec, Profile
 from sms.models import SmsTemplate
-from targets.models import Target
+from targets.models import Target, TargetList
 from tests.automation.builder.conftest import base_of, in_english, lists_of, url
 from tests.factories import make, make_target
 from workspaces.models import AuditRecord
@@ -203,6 +203,30 @@ def test_a_condition_is_built_question_by_question(workspace, owner, save, engli
             ],
         }
     }
+
+
+@pytest.mark.parametrize(("operator", "stored"), [("contains", "VIP"), ("in", ["VIP", "کالا، دارو"])])
+def test_lists_of_the_workspace_are_chosen_and_places_suggested(
+    workspace, other_workspace, owner, save, english, operator, stored, django_assert_max_num_queries
+):
+    for name in ("VIP", "کالا، دارو"):
+        make(TargetList, workspace, name=name)
+    make(TargetList, other_workspace, name="stranger")
+    make_target(workspace, city="شیراز")
+    workflow = in_english(owner, "welcome_and_reminder")
+    key = step_of(workflow, "condition").key
+    typed = {
+        "c.n": "2", "c.op": "and", "c.0.field": "target.lists", "c.0.operator": operator, "c.0.value": stored,
+        "c.1.field": "target.city", "c.1.operator": "=", "c.1.value": "تبریز",
+    }  # fmt: skip
+    save(workflow, key, **typed)
+    with django_assert_max_num_queries(15):
+        page = english.get(url("step", workflow.pk, key)).content.decode()
+
+    first = step_of(workflow, "condition").config["root"]["children"][0]
+    assert first == {"field": "target.lists", "operator": operator, "value": stored}
+    assert [page.count(f'value="{name}"') for name in ("VIP", "کالا، دارو", "stranger")] == [1, 1, 0]
+    assert '<option value="شیراز"></option>' in page
 
 
 def test_a_button_adds_a_question_and_gives_the_editor_back(workspace, owner, save):

@@ -8,12 +8,13 @@ import pytest
 from django.http import QueryDict
 from django.test import Client
 
-from automation import subject_events
 from automation.builder import event_filter, rules
 from automation.builder.rule_rows import rows
+from automation.checking import check
 from automation.models import Workflow, WorkflowVersion
 from automation.publishing import load_definition
 from tests.automation.builder.conftest import base_of, keys, lists_of, url
+from tests.graphs import events_from
 
 pytestmark = pytest.mark.django_db
 AMOUNT = {"root": {"op": "and", "children": [{"field": "amount", "operator": ">", "value": 100}]}}
@@ -27,9 +28,8 @@ class _Source:
 @pytest.fixture
 def events():
     """An installation that knows events."""
-    subject_events.register_event_source(_Source())
-    yield
-    subject_events.register_event_source(None)
+    with events_from(_Source()):
+        yield
 
 
 @pytest.fixture
@@ -105,16 +105,59 @@ def test_every_comparison_comes_back_as_it_was(operator: str):
     assert event_filter.from_config(made).to_config() == made
 
 
+# Known events
+
+
+def test_known_events_are_chosen_by_their_words(
+    member_client: Client, english: Client, journey: Workflow, wait: str
+):
+    one = {"filter.n": "1", "filter.0.name": "keyword", "filter.0.operator": "=", "filter.0.value": "بله."}
+    save(english, journey, wait, event="sms_received", **one)
+    sheet = english.get(url("step", journey.pk, wait)).content.decode()
+    assert '<option value="sms_received" selected>Answer by SMS</option>' in sheet
+    assert '<option value="keyword" selected>The whole answer</option>' in sheet
+    assert config(journey)["filter"]["root"]["children"][0]["value"] == "بله."  # as it was written
+    page = member_client.get(url("builder", journey.pk)).content.decode()
+    assert "«پاسخ با پیامک»" in page
+    assert "«کل پاسخ»" in page
+
+
+def test_values_of_a_closed_set_are_chosen(english: Client, journey: Workflow, wait: str):
+    one = {"filter.n": "1", "filter.0.name": "kind", "filter.0.operator": "=", "filter.0.value": "meeting"}
+    save(english, journey, wait, event="activity_done", **one)
+    sheet = english.get(url("step", journey.pk, wait)).content.decode()
+    assert '<option value="meeting" selected>Meeting</option>' in sheet
+
+
+def test_an_event_that_nothing_records_is_kept_and_warned_of(english: Client, journey: Workflow, wait: str):
+    save(english, journey, wait, event="order_paid")
+    sheet = english.get(url("step", journey.pk, wait)).content.decode()
+    assert '<option value="order_paid" selected>order_paid</option>' in sheet
+    draft = WorkflowVersion.objects.get(workflow=journey)
+    report = check(load_definition(draft), "journey")
+    assert [(one.code, one.node) for one in report.warnings] == [("event_unknown", wait)]
+
+
+def test_a_known_event_is_no_warning(english: Client, journey: Workflow, wait: str):
+    save(english, journey, wait, event="sms_received")
+    report = check(load_definition(WorkflowVersion.objects.get(workflow=journey)), "journey")
+    assert report.warnings == ()
+
+
+def test_a_question_how_often_offers_the_known_events():
+    group = rules.from_config({"root": {"event": "activity_added", "count_operator": ">=", "count": 1}})
+    row = rows(group, "c").parts[0]
+    assert [option.value for option in row.choices if option.is_chosen] == ["activity_added"]
+
+
 # How often
 
 
 def test_how_often_is_offered_only_where_events_are_known(events):
-    choices = (
-        rows(rules.from_config({"root": {}}).__class__(parts=(rules.Rule(),)), "c", "UTC").parts[0].fields
-    )
+    choices = rows(rules.from_config({"root": {}}).__class__(parts=(rules.Rule(),)), "c").parts[0].fields
     assert any(option.value == rules.EVENT for _space, options in choices for option in options)
-    subject_events.register_event_source(None)
-    choices = rows(rules.Group(parts=(rules.Rule(),)), "c", "UTC").parts[0].fields
+    with events_from(None):
+        choices = rows(rules.Group(parts=(rules.Rule(),)), "c").parts[0].fields
     assert not any(option.value == rules.EVENT for _space, options in choices for option in options)
 
 

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from automation import catalogue, checking, publishing
 from automation.builder.people import chosen_person
 from automation.builder.trial import Trial, try_out
+from automation.builder.unfinished import walkable
 from automation.models import WorkflowExecution, WorkflowVersion
 from blacklist import actions as blacklist
 from engine.types import Definition, EdgeSpec, NodeSpec
@@ -113,6 +114,24 @@ def test_the_event_that_is_waited_for_comes(workspace, owner, sara):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("filters", "code"),
+    [
+        ([{"field": "keyword", "operator": "=", "value": "بله!"}], "event_came"),
+        ([{"field": "line", "operator": "in", "value": ["5000", "3000"]}], "event_came"),
+        ([{"field": "amount", "operator": ">", "value": 9}], "event_came"),
+        ({"root": {"op": "or", "children": [{"field": "x", "operator": "is_not_null"}]}}, "event_came"),
+        ([{"field": "x", "operator": "=", "value": v} for v in "ab"], "wait"),
+    ],
+)
+def test_the_event_comes_as_the_wait_asks_for_it(workspace, owner, sara, filters, code):
+    config = {"event": "sms_received", "filter": filters, "amount": 1, "unit": "day"}
+    wait = NodeSpec(key="w", type="wait", subtype="for_event", config=config)
+    trial = walk_through(workspace, owner, sara, chain(wait, send("a", "سلام")), kind="journey")
+
+    assert trial.lines[0].code == code
+
+
 def test_a_split_sends_the_same_person_the_same_way_each_time(workspace, owner, sara):
     split = NodeSpec(
         key="s",
@@ -176,15 +195,56 @@ def test_without_anybody_the_page_says_so(workspace, owner, english):
     assert "No person is available for a trial yet." in page
 
 
-def test_a_draft_that_cannot_be_walked_lists_what_is_wrong(workspace, owner, sara, english, change):
+def walk_unfinished(workspace, owner, person: Target, definition: Definition) -> Trial:
+    way = walkable(definition, checking.check(definition), "list")
+    assert way.graph is not None
+    chosen = chosen_person(owner.memberships.get(), str(person.pk))
+    assert chosen is not None
+    done = try_out(way.graph, chosen, workspace, MONDAY_MORNING, settings=definition.settings)
+    return way.named(done)
+
+
+def test_an_unfinished_draft_is_walked_to_the_step_that_lacks_something(workspace, owner, sara):
+    trial = walk_unfinished(workspace, owner, sara, chain(send("a", "سلام"), send("b", ""), send("c", "باز")))
+
+    assert [(line.kind, line.node, line.code) for line in trial.lines] == [
+        ("effect", "a", "sent"), ("error", "b", "unfinished"),
+    ]  # fmt: skip
+    assert (trial.sends, trial.reached, trial.outcome) == (1, False, "unfinished")
+    assert [finding.code for finding in trial.lines[-1].data["findings"]] == ["text_empty"]
+
+
+@pytest.mark.parametrize(
+    ("city", "last"), [("تهران", ("end", "end", "finished")), ("", ("error", "gap-1", "unfinished"))]
+)
+def test_a_way_that_leads_nowhere_ends_the_trial_at_its_step(workspace, owner, sara, city, last):
+    Target.objects.filter(pk=sara.pk).update(city=city)
+    asked = {"root": {"field": "target.city", "operator": "=", "value": "تهران"}}
+    fork = NodeSpec(key="gap-1", type="condition", subtype="field_rules", config=asked)  # a key like its own
+    base = chain(fork)
+    edges = tuple(replace(edge, port="yes") if edge.source == "gap-1" else edge for edge in base.edges)
+    line = walk_unfinished(workspace, owner, sara, replace(base, edges=edges)).lines[-1]
+
+    assert (line.kind, line.node, line.code) == last
+    assert [finding.port for finding in line.data.get("findings", ())] == ([] if city else ["no"])
+
+
+def test_the_page_of_an_unfinished_draft_says_where_and_what(workspace, owner, sara, english, change):
     workflow = in_english(owner, None)
     draft = WorkflowVersion.objects.get(workflow=workflow)
     start = publishing.load_definition(draft).nodes[0].key
     change(workflow, "insert:send_sms", at=f"{start}.default.0")
     page = english.get(url("trial", workflow.pk), headers={"HX-Request": "true"}).content.decode()
 
-    assert "The text of the message is empty." in page
+    assert "The trial goes no further: the draft is not finished here." in page
+    assert page.count("The text of the message is empty.") == 2
     assert "<html" not in page
+
+
+def test_without_a_start_there_is_nothing_to_walk(workspace):
+    definition = replace(chain(send("a", "سلام")), nodes=(send("a", "سلام"),))
+
+    assert walkable(definition, checking.check(definition), "list").graph is None
 
 
 def test_nobody_else_is_taken_for_a_person_one_may_not_see(workspace, owner, sara, english):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from django.utils import translation
+from django.utils import timezone, translation
 
 from automation.builder.describing import condition, describe, duration
 from automation.builder.differences import differences, pieces
 from automation.builder.message_text import direction, text_pieces
+from automation.builder.relative import read_relative
 from automation.builder.steps import draw
 from automation.builder.window_form import read_spans, write_spans
 from automation.catalogue import BUILT_IN
@@ -68,6 +69,39 @@ def test_conditions_read_as_sentences(_english):
     tree = {"root": {"op": "or", "children": [leaf, {"op": "not", "children": [other]}]}}
 
     assert condition(tree) == "City is “\u2068تبریز\u2069” or not (Status is empty)"
+
+
+@pytest.mark.parametrize(
+    ("language", "value", "words"),
+    [
+        ("en", "now-3d", "Added on is before 3 days ago"),
+        ("fa", "now+2h", "«تاریخ افزوده شدن» پیش از ۲ ساعت دیگر است"),
+        ("fa", "now", "«تاریخ افزوده شدن» پیش از اکنون است"),
+        ("fa", "2026-11-30", "«تاریخ افزوده شدن» پیش از ۹ آذر ۱۴۰۵ است"),
+        ("en", "2026-11-30T06:00:00+00:00", "Added on is before 30 Nov 2026, 09:30"),
+        ("en", "soon", "Added on is before soon"),
+    ],
+)
+def test_moments_of_conditions_read_as_people_say_them(language, value, words):
+    with translation.override(language), timezone.override("Asia/Tehran"):
+        assert condition({"root": {"field": "created_at", "operator": "<", "value": value}}) == words
+
+
+@pytest.mark.parametrize(
+    ("typed", "stored"),
+    [
+        ("۳ روز پیش", "now-3d"),
+        ("2 weeks ago", "now-14d"),
+        ("۵ ساعت دیگر", "now+5h"),
+        ("30 minutes from now", "now+30m"),
+        ("اکنون", "now"),
+        ("NOW-3d", "now-3d"),
+        ("1405/09/09", ""),
+        ("فردا", ""),
+    ],
+)
+def test_times_counted_from_now_are_typed_in_words(typed, stored):
+    assert read_relative(typed) == stored
 
 
 @pytest.mark.parametrize("raw", ["x", {"root": {"op": "and", "children": "x"}}, {"root": 5}, {"root": {}}])

@@ -11,19 +11,18 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from automation import control, definition_cache
+from automation import control
 from automation.control_moves import Operation
 from automation.models import WorkflowExecution, WorkflowExecutionEvent
 from automation.runtime import claim
 from automation.runtime.event_waits import deliver_event
 from automation.runtime.runner import process_executions
 from automation.states import ExecutionStatus
-from automation.subject_events import register_event_source
 from core.tenancy import current_workspace_id
 from engine.types import NO_TIMEOUT
 from tests.clocks import MovableClock
 from tests.engine.building import wait, wait_for
-from tests.graphs import GraphScenario, ScriptedEvents, message
+from tests.graphs import GraphScenario, ScriptedEvents, events_from, message
 from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db
@@ -39,11 +38,8 @@ def _ready(workspace: Workspace, clock: MovableClock) -> None:
 @pytest.fixture
 def events() -> Iterator[ScriptedEvents]:
     source = ScriptedEvents()
-    register_event_source(source)
-    definition_cache.clear()
-    yield source
-    register_event_source(None)
-    definition_cache.clear()
+    with events_from(source):
+        yield source
 
 
 def waiting(people: int = 1, **config: Any) -> GraphScenario:

@@ -227,3 +227,20 @@ def test_a_worker_that_dies_after_everything_is_recorded_changes_nothing(clock: 
     clock.advance(minutes=6)
     scenario.settle()
     assert (scenario.statuses(), SmsLog.objects.count()) == ({"completed": 1}, 1)
+
+
+def test_a_worker_that_begins_renews_the_lease_of_its_claim(clock: MovableClock):
+    """Four minutes in line, two in work: the five of the lease count from the beginning of the work."""
+    scenario = Scenario()
+    ids, token = claimed(scenario, clock)
+    clock.advance(minutes=4)
+    reaped: list[int] = []
+
+    def slow(_sms: OutboundSms, _nth: int) -> SendResult:
+        clock.advance(minutes=2)
+        reaped.append(reap(clock.at))
+        return accept()
+
+    scenario.provider.answer = slow
+    work(ids, token)
+    assert (reaped, scenario.statuses()) == ([0], {"completed": 1})

@@ -19,7 +19,6 @@ from automation.runtime.actions import base
 from automation.runtime.actions.base import Reserved, Step
 from automation.runtime.runner import process_executions
 from automation.states import JOURNEY_END, EndReason, ExecutionEventType
-from automation.subject_events import register_event_source
 from blacklist.models import BlacklistEntry
 from core import clock as clock_of_product
 from core.tenancy import current_workspace_id
@@ -28,7 +27,7 @@ from engine.splitting import branch_of, is_held_out
 from engine.types import ActionResult, ActionStatus, NodeSpec, Port
 from tests.clocks import MovableClock
 from tests.engine.building import best_time, end, goal, split, switch, wait, wait_for, wait_until
-from tests.graphs import GraphScenario, ScriptedEvents, message
+from tests.graphs import GraphScenario, ScriptedEvents, events_from, message
 from workspaces.models import Workspace
 
 pytestmark = pytest.mark.django_db
@@ -42,11 +41,8 @@ def _ready(workspace: Workspace, clock: MovableClock) -> None:
 @pytest.fixture
 def events() -> Iterator[ScriptedEvents]:
     source = ScriptedEvents()
-    register_event_source(source)
-    definition_cache.clear()
-    yield source
-    register_event_source(None)
-    definition_cache.clear()
+    with events_from(source):
+        yield source
 
 
 def city(name: str) -> dict[str, Any]:

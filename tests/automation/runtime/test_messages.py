@@ -85,7 +85,7 @@ def test_a_message_for_a_walk_that_is_over_does_nothing(clock: MovableClock, sta
     ended = status in ("completed", "cancelled", "failed")
     WorkflowExecution.objects.update(
         status=status, active_key=1 if live else None, lock_token=None, locked_at=None,
-        completed_at=clock.at if ended else None,
+        completed_at=clock.at if ended else None, paused_at=clock.at if live else None,
     )  # fmt: skip
     run(PROCESS_TASK, old)
     assert (scenario.provider.asked, scenario.statuses()) == ([], {status: 1})

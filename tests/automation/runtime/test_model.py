@@ -29,20 +29,25 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from automation import definition_cache
+from automation import control, definition_cache
+from automation.control_moves import Operation
 from automation.models import DailyCounter, WorkflowExecution
 from automation.runtime.tick import run_tick
 from automation.states import CLAIMABLE, CLAIMED, ExecutionStatus
 from blacklist import actions as blacklist_actions
 from campaigns import actions as campaign_actions
+from campaigns import stopping
 from campaigns.models import Campaign
 from core import clock as core_clock
 from core import failpoints
+from core.errors import Refused
 from core.queue import Payload, run
 from core.queue import port as queue_port
 from core.tenancy import workspace_scope
 from sms.models import ProviderAccount, SmsLog
 from sms.types import OutboundSms, Outcome, SendResult
+from targets.actions import delete_targets
+from targets.models import Target
 from tests.clocks import MONDAY_MORNING, MovableClock
 from tests.people import make_workspace
 from tests.scenario import OFFICE_HOURS, Scenario, accept, outcome, send, wait
@@ -58,6 +63,8 @@ DEATHS: Final = (
     "before_record", "mid_record_tx", "after_record",
 )  # fmt: skip
 
+
+WHO: Final = st.integers(0, 2)
 
 # Shrinking a day of a campaign takes minutes; the failing day itself is printed step by step.
 HOW_MUCH: Final = hypothesis_settings(
@@ -93,24 +100,29 @@ class HeldQueue:
 
 @dataclass(slots=True)
 class Person:
-    """What the provider and we know of one person. `earliest` is when the next message may leave."""
+    """What the provider and we know of one person. `earliest` is when the next message may leave; `over`
+    says how it ended before its end."""
 
+    number: str
     stage: int = 0
     earliest: datetime = LONG_AGO
     tries: int = 0
-    over: bool = False
+    over: str = ""
+    held: bool = False
+    gone: bool = False
     ever_blocked: bool = False
     blocked: bool = False
 
 
 @dataclass(slots=True)
 class Model:
-    """The promises, and the state they need."""
+    """The promises, and the state they need. `people` by every number they ever had."""
 
     people: dict[str, Person]
     cap: int
     running: bool = True
     cancelled: bool = False
+    stopped: bool = False  # everything in the workspace
     hours: bool = True  # office hours apply
     closed_until: datetime | None = None
     used: Counter[date] = field(default_factory=Counter)
@@ -127,9 +139,13 @@ class Model:
         person = self.people[number]
         reasons = {
             "campaign stopped": not self.running or self.cancelled,
+            "everything stopped": self.stopped,
+            "held by a colleague": person.held,
+            "the person is gone": person.gone,
+            "a number of the past": person.number != number,
             "blocked": person.blocked,
             "window closed": not self.open_at(now),
-            "walk is over": person.over or person.stage >= len(TEXTS),
+            "walk is over": bool(person.over) or person.stage >= len(TEXTS),
             "cap reached": self.used[day_of(now)] >= self.cap,
             "too early": now < person.earliest,
             "channel closed": self.closed_until is not None and now < self.closed_until,
@@ -154,7 +170,10 @@ class Model:
             person.tries -= 1
             self.closed_until = now + timedelta(minutes=30)
         elif mode == "refuse" or person.tries >= TRIES:
-            person.over = True
+            person.over = ExecutionStatus.FAILED
+
+    def everybody(self) -> list[Person]:
+        return list({id(person): person for person in self.people.values()}.values())
 
 
 def day_of(moment: datetime) -> date:
@@ -165,7 +184,7 @@ def day_of(moment: datetime) -> date:
 
 
 class CampaignMachine(RuleBasedStateMachine):
-    """Everything users, time, the broker and death can do to one campaign of two people."""
+    """Everything users, time, the broker and death can do to one campaign of two people and a late third."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -182,7 +201,8 @@ class CampaignMachine(RuleBasedStateMachine):
             send(TEXTS[0]), wait(1, "hour"), send(TEXTS[1]), people=2, cap=3, window=OFFICE_HOURS
         )
         self.scenario.provider.answer = self._answer
-        self.model = Model({target.mobile: Person() for target in self.scenario.targets}, cap=3)
+        numbers = [target.mobile for target in self.scenario.targets]
+        self.model = Model({number: Person(number) for number in numbers}, cap=3)
         self.mode = "accept"
         self.dying_at = ""
         self.on_the_wire: Callable[[], None] | None = None
@@ -309,11 +329,78 @@ class CampaignMachine(RuleBasedStateMachine):
                 self.model.leaves(log.phone_number, log.request_at)
                 self.model.ends(log.phone_number, "in_doubt", log.request_at, heard=False)
 
-    # -- people -----------------------------------------------------------------------------------
+    # -- what colleagues do with people -------------------------------------------------------------
 
-    @rule(which=st.integers(0, 1))
+    def _person(self, which: int) -> tuple[Person, int]:
+        """One of the people so far, and the id of their walk."""
+        index = which % len(self.scenario.targets)
+        return self.model.people[self.scenario.targets[index].mobile], self.scenario.execution(index).pk
+
+    def _allowed(self, execution_id: int, operation: Operation) -> bool:
+        try:
+            control.change(execution_id, operation, user=None)
+        except Refused:
+            return False
+        return True
+
+    @rule(which=WHO)
+    def hold_somebody(self, which: int) -> None:
+        person, walk = self._person(which)
+        person.held = self._allowed(walk, Operation.PAUSE) or person.held
+
+    @rule(which=WHO)
+    def let_somebody_go_on(self, which: int) -> None:
+        person, walk = self._person(which)
+        allowed = self._allowed(walk, Operation.RESUME)
+        assert allowed or not person.held or self.model.cancelled
+        person.held = person.held and not allowed
+
+    @rule(which=WHO, chance=st.integers(0, 3))
+    def take_somebody_out(self, which: int, chance: int) -> None:
+        person, walk = self._person(which)
+        if chance == 0 and self._allowed(walk, Operation.REMOVE):
+            person.over, person.held = ExecutionStatus.CANCELLED, False
+
+    @rule(which=WHO, operation=st.sampled_from([Operation.RESTART, Operation.RETRY_STEP]))
+    def begin_again(self, which: int, operation: Operation) -> None:
+        person, walk = self._person(which)
+        if not self._allowed(walk, operation):
+            return
+        assert person.over == ExecutionStatus.FAILED or person.stage == len(TEXTS)
+        person.over, person.tries = "", 0
+        if operation is Operation.RESTART:
+            person.stage, person.earliest = 0, LONG_AGO
+
+    @precondition(lambda self: len(self.model.people) < 9)
+    @rule(which=WHO)
+    def somebody_gets_another_number(self, which: int) -> None:
+        person, _walk = self._person(which)
+        target = self.scenario.targets[which % len(self.scenario.targets)]
+        target.mobile = person.number = f"0913{len(self.model.people):07d}"
+        target.save(update_fields=["mobile"])
+        person.blocked = False
+        self.model.people[target.mobile] = person
+
+    @precondition(lambda self: len(self.queue.past) > 6)
+    @rule(which=WHO)
+    def somebody_is_deleted(self, which: int) -> None:
+        person, _walk = self._person(which)
+        target = self.scenario.targets[which % len(self.scenario.targets)]
+        delete_targets(Target.objects.filter(pk=target.pk), user=None)
+        person.gone, person.held = True, False
+
+    @precondition(lambda self: len(self.scenario.targets) < 3 and not self.model.cancelled)
+    @rule()
+    def somebody_comes_late(self) -> None:
+        self.scenario.targets += self.scenario.enrol(1)
+        number = self.scenario.targets[-1].mobile
+        self.model.people[number] = Person(number)
+
+    # -- the blacklist and the campaign -------------------------------------------------------------
+
+    @rule(which=WHO)
     def block(self, which: int) -> None:
-        number = self.scenario.targets[which].mobile
+        number = self._person(which)[0].number
         blacklist_actions.add(
             workspace_id=self.scenario.campaign.workspace_id, channel="sms", values=[number],
             source="opt_out", reason="opt_out", user=None,
@@ -321,9 +408,9 @@ class CampaignMachine(RuleBasedStateMachine):
         person = self.model.people[number]
         person.blocked = person.ever_blocked = True
 
-    @rule(which=st.integers(0, 1))
+    @rule(which=WHO)
     def unblock(self, which: int) -> None:
-        number = self.scenario.targets[which].mobile
+        number = self._person(which)[0].number
         blacklist_actions.remove(
             workspace_id=self.scenario.campaign.workspace_id, channel="sms", values=[number], user=None
         )
@@ -342,9 +429,10 @@ class CampaignMachine(RuleBasedStateMachine):
         self.model.running = True
 
     @precondition(lambda self: not self.model.cancelled and len(self.queue.past) > 4)
-    @rule()
-    def cancel(self) -> None:
-        campaign_actions.cancel(self.scenario.campaign.pk, user=None)
+    @rule(by_hand=st.booleans())
+    def cancel(self, by_hand: bool) -> None:
+        stop = campaign_actions.end if by_hand else campaign_actions.cancel
+        stop(self.scenario.campaign.pk, user=None)
         self.model.cancelled = True
 
     @rule(office=st.booleans())
@@ -352,6 +440,17 @@ class CampaignMachine(RuleBasedStateMachine):
         window = OFFICE_HOURS if office else None
         Campaign.objects.filter(pk=self.scenario.campaign.pk).update(send_window=window)
         self.model.hours = office
+
+    @rule(cap=st.integers(0, 4))
+    def change_the_cap(self, cap: int) -> None:
+        Campaign.objects.filter(pk=self.scenario.campaign.pk).update(daily_limit=cap)
+        self.model.cap = cap
+
+    @rule()
+    def stop_everything_or_go_on(self) -> None:
+        act = stopping.resume if self.model.stopped else stopping.stop
+        act(reason="سبب", user=None)
+        self.model.stopped = not self.model.stopped
 
     # -- what holds after every step ----------------------------------------------------------------
 
@@ -371,13 +470,19 @@ class CampaignMachine(RuleBasedStateMachine):
 
     @invariant()
     def everybody_is_here(self) -> None:
-        assert WorkflowExecution.objects.count() == len(self.model.people)
+        assert WorkflowExecution.objects.count() == len(self.model.everybody())
 
     # -- the end ----------------------------------------------------------------------------------
 
     def _heal_and_finish(self) -> None:
         if not self.model.running and not self.model.cancelled:
             self.resume()
+        if self.model.stopped:
+            self.stop_everything_or_go_on()
+        self.change_the_cap(99)
+        for which in range(len(self.scenario.targets)):
+            if self._person(which)[0].held:
+                self.let_somebody_go_on(which)
         ProviderAccount.objects.update(
             paused_until=None, paused_since=None, paused_reason="", trial_until=None
         )
@@ -408,17 +513,18 @@ class CampaignMachine(RuleBasedStateMachine):
         for index, target in enumerate(self.scenario.targets):
             person, row = self.model.people[target.mobile], self.scenario.execution(index)
             if person.over:
-                expected = {ExecutionStatus.FAILED}
+                expected = {person.over}
             elif person.stage == len(TEXTS):
                 expected = {ExecutionStatus.COMPLETED}
             elif person.ever_blocked:
                 expected = {ExecutionStatus.BLACKLISTED}
             else:
                 expected = {ExecutionStatus.CANCELLED}
-            if self.model.cancelled:
+            if self.model.cancelled or person.gone:
                 expected |= {ExecutionStatus.CANCELLED}
             else:
-                assert person.over or person.ever_blocked or person.stage == len(TEXTS), "somebody was lost"
+                through = person.stage == len(TEXTS)
+                assert person.over or person.ever_blocked or through, "somebody was lost"
             assert row.status in expected, (row.status, row.end_reason, person)
 
 

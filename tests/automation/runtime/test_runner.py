@@ -338,3 +338,18 @@ def test_counters_use_the_workspace_s_day(clock: MovableClock):
     scenario.settle()
     days = DailyCounter.objects.filter(scope_type="campaign").order_by("day").values_list("day", "used")
     assert list(days) == [(date(2026, 11, 30), 1), (date(2026, 12, 1), 1)]
+
+
+def test_the_channel_is_asked_first_then_the_blacklist_then_the_hours(clock: MovableClock):
+    clock.advance(hours=14)
+    scenario = Scenario(window=OFFICE_HOURS)
+    BlacklistEntry.objects.create(workspace_id=current_workspace_id(), value=scenario.targets[0].mobile)
+    ProviderAccount.objects.update(paused_until=clock.at + timedelta(minutes=30), paused_since=clock.at)
+    ids, token = claimed(scenario, clock)
+    process_executions(current_workspace_id(), ids, token)
+    assert (scenario.events()[-1], scenario.logs()) == ("deferred_provider", [])
+
+    clock.advance(minutes=30)
+    ids, token = claimed(scenario, clock)
+    process_executions(current_workspace_id(), ids, token)
+    assert (scenario.events()[-1], scenario.logs()[0].status) == ("blacklisted", "blacklisted")

@@ -136,6 +136,25 @@ def test_each_rule_for_the_end_of_the_tries(
     assert scenario.row().last_error or on_exhausted != "fail"
 
 
+@pytest.mark.parametrize("result", [Outcome.NOT_SENT, Outcome.REFUSED])
+def test_a_message_passed_by_after_its_last_try_has_a_row_that_says_so(result: Outcome, clock: MovableClock):
+    scenario = answering(used_up("skip_step"), "a", result)
+    scenario.run_to_end(clock)
+    *tries, skipped = [log for log in scenario.logs() if log.message_template == "a"]
+    assert [log.status for log in tries] == (
+        [SmsStatus.FAILED] * 2 if result is Outcome.NOT_SENT else [SmsStatus.REJECTED]
+    )
+    assert (skipped.status, skipped.error_code) == (SmsStatus.SKIPPED, "tries_used_up")
+    assert (skipped.attempt_number, skipped.request_at) == (len(tries) + 1, None)
+
+
+@pytest.mark.parametrize("on_exhausted", ["fail", "stop", "continue"])
+def test_other_ends_of_the_tries_leave_the_tries_alone(on_exhausted: str, clock: MovableClock):
+    scenario = used_up(on_exhausted)
+    scenario.run_to_end(clock)
+    assert [log.status for log in scenario.logs() if log.message_template == "a"] == [SmsStatus.FAILED] * 2
+
+
 @pytest.mark.parametrize(("on_exhausted", "word"), [("continue", "failed"), ("skip_step", "skipped")])
 def test_a_later_condition_reads_how_it_ended(on_exhausted: str, word: str, clock: MovableClock):
     scenario = used_up(

@@ -16,6 +16,7 @@ from automation.models import AutomationSettings, WorkflowExecution
 from automation.runtime import tick
 from automation.runtime.tick import run_tick
 from automation.states import ExecutionStatus
+from campaigns.models import Campaign
 from core.heartbeat import last_beat
 from core.locks import named_lock
 from core.tenancy import current_workspace_id
@@ -218,3 +219,31 @@ def test_another_workspace_s_people_are_served_in_their_own_scope(other_workspac
     assert len(here.provider.accepted) == 1
     assert len(there.provider.accepted) == 1
     assert current_workspace_id() != other_workspace.pk
+
+
+def test_a_step_of_the_agenda_that_fails_keeps_nobody_from_theirs(monkeypatch: pytest.MonkeyPatch):
+    def broken(_now: object) -> dict[str, int]:
+        raise ValueError("damaged row")
+
+    monkeypatch.setattr(tick, "steps_with_work", lambda _now: [broken])
+    scenario = Scenario()
+    report = scenario.tick()
+    assert (report.skipped, len(scenario.provider.accepted)) == ({"step_failed": 1}, 1)
+
+
+def test_a_step_that_is_off_is_passed_by_without_budget():
+    scenario = Scenario({**send(), "is_enabled": False}, wait(1), cap=0)
+    assert scenario.tick().claimed_light == 1
+    assert scenario.events()[:3] == ["node_entered", "skipped", "node_entered"]
+    assert (scenario.statuses(), scenario.logs()) == ({"waiting": 1}, [])
+
+
+def test_the_limit_of_a_workflow_holds_over_its_campaigns():
+    scenario = Scenario(people=4, settings={"daily_limit": 5})
+    scenario.campaign = Campaign.objects.create(
+        workspace_id=current_workspace_id(), name="دوم", workflow=scenario.version.workflow,
+        workflow_version=scenario.version, status="active",
+    )  # fmt: skip
+    scenario.enrol(4)
+    scenario.settle()
+    assert len(scenario.provider.accepted) == 5

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 
 from automation.runtime.tick import run_tick
 from blacklist import actions as blacklist_actions
@@ -230,6 +230,23 @@ def test_a_broken_handler_undoes_its_own_work_only(workspace: Workspace, heard: 
 
     assert (done.effect, entry().is_active, len(heard)) == ("opted_out", True, 1)
     assert not Target.objects.exists()
+
+
+@pytest.mark.parametrize(("text", "done"), [("بله", 0), ("لغو", 1)])
+def test_a_busy_database_puts_everything_off_but_a_no(workspace: Workspace, text: str, done: int) -> None:
+    def busy(_message: Inbound) -> bool:
+        raise OperationalError("locked")
+
+    row = make(InboundSms, workspace, text=text, number=NUMBER)
+    make(InboundPending, workspace, inbound=row)
+    hooks.register_inbound_handler("busy", busy)
+    try:
+        assert process([row.pk], core_clock.now()) == done
+    finally:
+        hooks.unregister_inbound_handler("busy")
+
+    assert InboundPending.objects.count() == 1 - done
+    assert process([row.pk], core_clock.now()) == 1 - done
 
 
 # -- once, and never lost -----------------------------------------------------------------------------
