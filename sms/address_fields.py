@@ -7,6 +7,7 @@ as it is stored when it comes back as it was shown.
 from __future__ import annotations
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -24,7 +25,8 @@ class AddressBox(forms.CharField):
 
 
 def checked_address(typed: str, stored: str, *, described: bool) -> str:
-    """What `typed` means where `stored` was shown with dots. Raises ValidationError for a key in it.
+    """What `typed` means where `stored` was shown with dots. Raises ValidationError for a key in it, and for
+    what is no address at all.
 
     `described`: whether {username} and {password} can stand in the address.
     """
@@ -32,6 +34,8 @@ def checked_address(typed: str, stored: str, *, described: bool) -> str:
         return stored
     if DOTS[:3] in typed:
         raise ValidationError(_("Write the whole address, or leave it as it was."))
+    if not _can_be_read(typed):
+        raise ValidationError(_("Write an address that begins with https://."))
     if has_user_info(typed):
         raise ValidationError(
             _(
@@ -51,3 +55,11 @@ def checked_address(typed: str, stored: str, *, described: bool) -> str:
             else _("A key stands written out in this address. Write it into the box for the password or key.")
         )
     return typed
+
+
+def _can_be_read(address: str) -> bool:
+    try:
+        _port = urlsplit(address).port
+    except ValueError:  # an unclosed bracket, a port that is no number
+        return False
+    return True

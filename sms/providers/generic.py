@@ -18,7 +18,14 @@ from django.utils.translation import gettext_lazy as _
 from core.address_keys import keys_in
 from sms.providers.codes import CodeTable, Meaning, http_code, meaning_of
 from sms.providers.generic_questions import DELIVERY_WORDS, read_credit, read_delivery
-from sms.providers.generic_reading import PLACEHOLDER, InexactNumber, at, document_of, possible_keys
+from sms.providers.generic_reading import (
+    PLACEHOLDER,
+    InexactNumber,
+    TruthValue,
+    at,
+    document_of,
+    possible_keys,
+)
 from sms.providers.http import CallFault, Channel, Reply
 from sms.providers.masking import masked
 from sms.providers.melipayamak_slots import body_of, secrets_of
@@ -50,7 +57,7 @@ GENERIC_CODES: CodeTable = {
     ),
 }
 
-_ID = re.compile(r"[A-Za-z0-9._:-]{1,40}")
+_ID = re.compile(r"(?!0+\Z)[A-Za-z0-9][A-Za-z0-9._:-]{0,39}")  # zeros and negative numbers say no
 _HEADER_NAME = re.compile(r"[A-Za-z0-9-]{1,60}")
 # Ours to set: a second one could split the request or send it to another host.
 CLOSED_HEADERS: Final = frozenset(
@@ -254,10 +261,7 @@ def read_send(reply: Reply | CallFault, config: GenericConfig, *, secrets: Seque
         return _result("unreadable_answer", raw)
     found = at(document, config.id_path) if config.id_path else None
     known = (
-        found is not None
-        and not isinstance(found, InexactNumber)
-        and bool(_ID.fullmatch(found))
-        and found != "0"
+        found is not None and not isinstance(found, InexactNumber | TruthValue) and bool(_ID.fullmatch(found))
     )
     rule = config.success_path
     if not (at(document, rule) == config.success_value if rule else known):

@@ -18,6 +18,12 @@ class InexactNumber(str):
     __slots__ = ()
 
 
+class TruthValue(str):
+    """`true` or `false`: may be a rule of success, and is no id."""
+
+    __slots__ = ()
+
+
 def document_of(body: bytes) -> object:
     """The JSON document of an answer, every number in it as text; None if it is none."""
     try:
@@ -37,7 +43,7 @@ def at(document: object, path: str) -> str | None:
         else:
             return None
     if isinstance(found, bool):
-        return "true" if found else "false"
+        return TruthValue("true" if found else "false")
     return found if isinstance(found, str) else None
 
 

@@ -76,6 +76,8 @@ def test_only_live_walks_elsewhere_are_conflicts(status: str) -> None:
         columns |= {"next_run_at": campaign.created_at, "eligible_at": campaign.created_at}
     if status in ("queued", "processing"):
         columns |= {"lock_token": uuid.uuid4(), "locked_at": campaign.created_at}
+    if status == "paused":
+        columns |= {"paused_at": campaign.created_at}
     if status in ("completed", "failed", "cancelled", "exited"):
         columns |= {"completed_at": campaign.created_at}
     row.update(**columns)

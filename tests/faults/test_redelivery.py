@@ -22,8 +22,9 @@ from core.queue.port import task_names
 from core.tenancy import WorkspaceModel
 from sms import retries
 from sms.models import ProviderAccount
+from targets import event_delivery
 from targets.filters import TargetFilter
-from targets.models import ImportJob
+from targets.models import ImportJob, Target, TargetEvent, TargetEventPending
 from targets.queries import Visibility
 from tests.contract.test_task_payloads import RECORDED
 from tests.factories import make
@@ -142,6 +143,13 @@ def a_wish_to_try_again(world: World, _folder: Path) -> Payload:
     return {"workspace_id": world.workspace.pk}
 
 
+def an_event(world: World, _folder: Path) -> Payload:
+    somebody = mine(Target, world).order_by("pk")[0]
+    event = make(TargetEvent, world.workspace, target=somebody)
+    make(TargetEventPending, world.workspace, event=event)
+    return {"workspace_id": world.workspace.pk, "ids": [event.pk]}
+
+
 def nothing(_world: World, _folder: Path) -> Payload:
     return {}
 
@@ -160,6 +168,7 @@ MESSAGES: dict[str, Callable[[World, Path], Payload]] = {
     "sms.reconcile": unknown_messages,
     "sms.send_replies": an_answered_no,
     retries.SEND: a_wish_to_try_again,
+    event_delivery.DELIVER: an_event,
     "targets.run_import": an_import,
 }
 

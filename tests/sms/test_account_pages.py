@@ -92,6 +92,8 @@ def test_an_unknown_kind_shows_the_first_one(english: Client) -> None:
         ("melipayamak_soap", "batch_size", "many"),
         ("generic", "base_url", ""),
         ("generic", "base_url", "http://sms.example/send"),
+        ("generic", "base_url", "https://[::1"),
+        ("generic", "base_url", "https://127.0.0.1:many/"),
         ("generic", "base_url", "https://10.0.0.1/send"),
         ("generic", "base_url", "https://169.254.169.254/latest"),
         ("generic", "base_url", "https://sms.example:8443/send"),
@@ -418,6 +420,7 @@ def test_a_rate_of_nothing_is_refused_in_words(english: Client, workspace: Works
         ({"delivery_url": "https://127.0.0.1/state", "delivery_path": "s"}, "{id} has to stand in it"),
         ({"credit_url": "https://10.0.0.1/left", "credit_path": "c"}, "has to begin like the address"),
         ({"credit_url": "https://127.0.0.1/{text}", "credit_path": "c"}, "Only {id}, {username}"),
+        ({"credit_url": "https://[::1", "credit_path": "c"}, "Write an address that begins with https://."),
         ({"delivery_words": "10 = arrived"}, "arrived is none of delivered"),
     ],
 )

@@ -106,8 +106,16 @@ def test_without_a_rule_of_success_an_id_is_the_proof() -> None:
     by_id = config(success_path="", success_value="")
 
     assert read_send(reply({"data": {"id": 12}}), by_id).outcome is Outcome.ACCEPTED
-    assert read_send(reply({"data": {"id": 0}}), by_id).outcome is Outcome.IN_DOUBT
     assert read_send(reply({"data": {}}), by_id).outcome is Outcome.IN_DOUBT
+
+
+@pytest.mark.parametrize("told", [0, "0", "00", -1, "-7", True, False, 4.7e18, None, [], "a b", "x" * 41])
+def test_what_is_no_id_proves_nothing_and_is_not_kept(told: object) -> None:
+    by_id = read_send(reply({"data": {"id": told}}), config(success_path="", success_value=""))
+    by_rule = read_send(reply({"status": "ok", "data": {"id": told}}), config())
+
+    assert by_id.outcome is Outcome.IN_DOUBT
+    assert (by_rule.outcome, by_rule.provider_message_id) == (Outcome.ACCEPTED, None)
 
 
 def test_places_in_lists_are_found() -> None:
