@@ -24,12 +24,16 @@ function isOutside(sheet, event) {
   return !inside;
 }
 
-// Dialog events do not bubble: they are caught on their way down.
+// Dialog events do not bubble: they are caught on their way down. This one may come late, when the focus has
+// been put elsewhere already: it is not called back from there.
 document.addEventListener(
   "close",
   (event) => {
-    if (event.target.matches("dialog.sheet") && event.target.dataset.opener) {
-      document.getElementById(event.target.dataset.opener)?.focus();
+    const sheet = event.target;
+    const active = document.activeElement;
+    const isLost = !active || active === document.body || sheet.contains(active);
+    if (sheet.matches("dialog.sheet") && sheet.dataset.opener && isLost) {
+      document.getElementById(sheet.dataset.opener)?.focus();
     }
   },
   true,

@@ -114,6 +114,11 @@ def test_a_click_beside_a_dialog_closes_it(page: Page) -> None:
     page.locator("#stop-open").click()
     page.mouse.click(10, 10)
     expect(page.locator("#stop")).to_be_hidden()
+    expect(page.locator("#stop-open")).to_be_focused()
+
+    page.locator("#main").focus()  # the dialog says only now that it was closed: nobody is called back
+    page.locator("#stop").evaluate("(dialog) => dialog.dispatchEvent(new Event('close'))")
+    expect(page.locator("#main")).to_be_focused()
 
 
 def test_a_message_of_the_last_page_is_shown_once(page: Page) -> None:

@@ -42,6 +42,8 @@ def main() -> None:
             case "poll":
                 _answer({"status": _status(order["pid"])})
     for pid in _living:
+        with suppress(ProcessLookupError, PermissionError):  # a worker's own processes end with it
+            os.killpg(pid, signal.SIGKILL)
         os.kill(pid, signal.SIGKILL)
 
 
