@@ -20,6 +20,7 @@ from tests.clocks import MovableClock
 from tests.concurrency.threads import at_once
 from tests.factories import make
 from tests.people import make_workspace
+from tests.plans import plan_by
 from workspaces.models import User, Workspace
 
 pytestmark = pytest.mark.django_db
@@ -162,10 +163,8 @@ def test_the_question_is_served_by_its_index(workspace: Workspace) -> None:
     record(workspace.pk, [event(one, f"{one.pk}-{n}", name=f"e{n}") for one in people for n in range(10)])
     asked_about = {"target_id__in": [one.pk for one in people[:2]], "name__in": ["e1", "e2"]}
     rows = TargetEvent.objects.filter(occurred_at__gte=core_clock.now(), **asked_about)
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE targets_targetevent")
-        cursor.execute("SET LOCAL enable_seqscan = off")
-    assert "target_event_of_person" in rows.explain()
+    sql, values = rows.query.sql_with_params()
+    assert "target_event_of_person" in plan_by("target_event_of_person", TargetEvent, sql, values)
 
 
 # -- telling ----------------------------------------------------------------------------------------
