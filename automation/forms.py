@@ -87,7 +87,7 @@ class SettingsForm(WindowForm, RetryFields):
     daily_limit = DigitsIntegerField(
         label=_("Messages a day at most"),
         required=False,
-        min_value=1,
+        min_value=0,
         max_value=MAX_LIMIT,
         help_text=_("For all campaigns of this workflow together. Empty means no limit of its own."),
     )

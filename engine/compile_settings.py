@@ -75,7 +75,7 @@ class SettingsReader:
     def _common(self, raw: Mapping[str, Any]) -> list[Problem]:
         problems = [self._unknown(str(key)) for key in raw if key not in KEYS and not self._is_journeys(key)]
         limit, on_unknown = raw.get("daily_limit"), raw.get("on_unknown_outcome")
-        if limit is not None and not _is_whole(limit, 1, MAX_LIMIT):
+        if limit is not None and not _is_whole(limit, 0, MAX_LIMIT):
             problems.append(Problem(code="settings_value_invalid", fields={"key": "daily_limit"}))
         expiry = raw.get("expire_after_minutes")
         if expiry is not None and not _is_whole(expiry, 1, MAX_EXPIRY_MINUTES):

@@ -314,7 +314,7 @@ def test_the_start_is_checked() -> None:
     [
         ({"speed": 1}, "settings_key_unknown"),
         ({"defer_mode": "hold_message"}, "settings_key_unknown"),
-        ({"daily_limit": 0}, "settings_value_invalid"),
+        ({"daily_limit": -1}, "settings_value_invalid"),
         ({"daily_limit": True}, "settings_value_invalid"),
         ({"on_unknown_outcome": "resend"}, "settings_value_invalid"),
         ({"retry": {"strategy": "x"}}, "retry_value_invalid"),
@@ -333,7 +333,7 @@ def test_bad_settings_are_problems_of_the_whole(settings: dict[str, Any], code: 
 def test_good_settings_pass() -> None:
     window = {"timezone": "UTC", "days": {"sat": [["09:00", "18:00"]]}}
     definition = line(
-        note(), send_window=window, daily_limit=10, retry={"max_attempts": 1}, on_unknown_outcome="reconcile"
+        note(), send_window=window, daily_limit=0, retry={"max_attempts": 1}, on_unknown_outcome="reconcile"
     )
     assert problems_of(definition) == []
     assert problems_of(line(note(), send_window=None, daily_limit=None, retry=None)) == []

@@ -440,7 +440,7 @@ def test_without_hours_of_its_own_the_version_leaves_them_to_the_campaign(workfl
             dict.fromkeys(("sat", "sun", "mon", "tue", "wed", "thu"), ""),
             "The sending window has no open day.",
         ),
-        ({"daily_limit": "0"}, "greater than or equal to 1"),
+        ({"daily_limit": "-1"}, "greater than or equal to 0"),
     ],
 )
 def test_wrong_hours_are_named_by_day(workflow, draft, english, typed, text):

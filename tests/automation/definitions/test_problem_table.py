@@ -296,7 +296,7 @@ def test_a_code_without_a_remedy_has_none():
 def test_everything_that_is_wrong_is_told_in_one_pass(workspace):
     definition = graph_of(
         [start(), message("a", " "), wait("w", 0, "day"), ask("c", "target.shoe"), end("e", "loop")],
-        "start -> a", "a -> w", "w -> c", "c.yes -> e", "a.sideways -> e", daily_limit=0,
+        "start -> a", "a -> w", "w -> c", "c.yes -> e", "a.sideways -> e", daily_limit=-1,
     )  # fmt: skip
     assert sorted((finding.node, finding.code) for finding in check(definition).problems) == [
         ("", "settings_value_invalid"),
