@@ -50,7 +50,7 @@ def desk(now: datetime) -> Desk:
     stuck = walks.filter(locked_at__lt=now - lease, status__in=sorted(CLAIMED)).order_by("locked_at", "pk")
     poisoned = walks.filter(
         status=ExecutionStatus.FAILED, end_reason=EndReason.POISON, completed_at__gte=now - POISONED_SHOWN_FOR
-    ).order_by("-completed_at")
+    ).order_by("-completed_at", "-pk")
     rows = [list(stuck[:SHOWN]), list(poisoned[:SHOWN])]
     people = subjects_for(current_workspace_id(), [row.subject_id for found in rows for row in found])
     batches = EnrollmentBatch.objects.filter(status__in=[BatchStatus.COMMITTING, BatchStatus.FAILED])

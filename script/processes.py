@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -20,6 +21,8 @@ from types import FrameType
 
 PR_SET_PDEATHSIG = 1
 GRACE_S = 10.0
+SERVER_PORTS = range(16_000, 32_000)
+CLIENT_PORTS = Path("/proc/sys/net/ipv4/ip_local_port_range")
 
 
 def _die_with_parent(number: int) -> Callable[[], None] | None:
@@ -155,10 +158,27 @@ def _group_lives(group: int) -> bool:
 
 
 def free_port() -> int:
-    """A loopback TCP port that nobody uses at this moment."""
+    """A loopback TCP port that nobody uses at this moment, for a server that starts later.
+
+    Of those that the system does not hand to connections, where it tells which these are: any client
+    could be given one of its own before the server listens, or while it is down, and a client that
+    tries a port of that kind while nobody listens may come to be connected to itself.
+    """
+    for _ in range(100):
+        port = secrets.choice(SERVER_PORTS)
+        if port < _first_port_of_clients() and is_port_free(port):
+            return port
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+def _first_port_of_clients() -> int:
+    """The lowest port that the system gives to outgoing connections; 0 where it does not say."""
+    try:
+        return int(CLIENT_PORTS.read_text(encoding="ascii").split()[0])
+    except OSError:
+        return 0
 
 
 def is_port_free(port: int) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from script import processes
 from sms.models import ProviderAccount
 from sms.simulator.server import PASSWORD, USERNAME, Simulator
 from tests.browser.accessibility import assert_accessible
@@ -106,10 +107,11 @@ def test_a_provider_is_described_and_tried(
     page.locator("main form button.btn-primary").first.click()
     page.locator("#trial_number").fill("09123456789")
     page.locator("#test button.btn-primary").click()
-    page.wait_for_load_state()
+    came = processes.wait_until(lambda: bool(simulator.accepted()))
     accepted = [message.number for message in simulator.accepted()]
     simulator.stop()
 
+    assert came
     assert accepted == ["09123456789"]
 
 
@@ -119,7 +121,7 @@ def test_accounts_change_places(
     sign_in(boss)
     page.goto("/settings/sms/")
     page.locator('form:has(input[name="move"][value="up"]) button').first.click()
-    page.wait_for_load_state()
 
     order = ProviderAccount.unscoped.filter(fallback_position__isnull=False).order_by("fallback_position")
-    assert list(order.values_list("title", flat=True)) == ["Another", "SOAP"]
+    titles = order.values_list("title", flat=True)
+    assert processes.wait_until(lambda: list(titles.all()) == ["Another", "SOAP"])

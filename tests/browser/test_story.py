@@ -13,6 +13,7 @@ from automation.models import Workflow
 from automation.runtime.tick import run_tick
 from campaigns.models import Campaign
 from core.tenancy import workspace_scope
+from script import processes
 from targets.models import Target
 from tests import people
 from tests.browser.accessibility import assert_accessible
@@ -113,9 +114,9 @@ def workflow_from_template(visit: Visit, workspace_id: int) -> None:
     page.wait_for_url("**/builder**")
     visit.look("story-builder")
     visit.confirm("publish")
+    published = Workflow.unscoped.filter(workspace_id=workspace_id, published_version__isnull=False)
+    assert processes.wait_until(published.exists)
     page.wait_for_load_state("networkidle")
-    with workspace_scope(workspace_id):
-        assert Workflow.objects.get().published_version is not None
     page.goto("/automation/workflows/")
     visit.look("story-workflows")
 
@@ -127,9 +128,9 @@ def create_campaign(visit: Visit, workspace_id: int) -> Campaign:
     page.locator("[name=daily_limit]").fill("۱۰۰")
     visit.look("story-campaign-new")
     visit.submit("main form")
+    assert processes.wait_until(Campaign.unscoped.filter(workspace_id=workspace_id).exists)
     page.wait_for_load_state("networkidle")
-    with workspace_scope(workspace_id):
-        campaign = Campaign.objects.get()
+    campaign = Campaign.unscoped.get(workspace_id=workspace_id)
     assert campaign.daily_limit == 100
     page.goto(f"/automation/campaigns/{campaign.pk}/enrol?source=list")
     return campaign
@@ -152,6 +153,7 @@ def activate(visit: Visit, campaign: Campaign) -> None:
     visit.page.goto(f"/automation/campaigns/{campaign.pk}")
     visit.look("story-draft")
     visit.confirm("activate")
+    assert processes.wait_until(Campaign.unscoped.filter(pk=campaign.pk, status="active").exists)
     visit.page.wait_for_load_state("networkidle")
 
 

@@ -184,7 +184,10 @@ def test_a_stop_waits_for_messages_being_prepared_and_lists_them(shop: Workspace
 
 def somebody_waits() -> bool:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks JOIN pg_database ON pg_database.oid = pg_locks.database "
+            "WHERE locktype = 'advisory' AND NOT granted AND datname = current_database()"
+        )
         return bool(cursor.fetchone()[0])
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import io
+import os
 import struct
-import time
 import zipfile
 from datetime import date, datetime
 from pathlib import Path
@@ -155,15 +155,22 @@ def test_cells_of_invisible_characters_are_empty() -> None:
 # --- what is refused
 
 
+def work_so_far() -> float:
+    """Seconds of processor time of this process and of its children that have ended: what a file costs,
+    however busy the machine is."""
+    used = os.times()
+    return used.user + used.system + used.children_user + used.children_system
+
+
 def test_a_file_of_two_cells_in_opposite_corners_is_refused_at_once() -> None:
     cells = '<row r="1"><c r="A1"><v>1</v></c></row><row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
-    began = time.monotonic()
+    began = work_so_far()
     problem = refusal_of(upload("bomb.xlsx", packed(sheet_xml(cells))))
     assert problem.code == "too_many_columns"
     assert problem.fields == {
         "file": "bomb.xlsx", "limit": 100, "row": 1048576, "column": "XFD", "sheet": "Sheet1",
     }  # fmt: skip
-    assert time.monotonic() - began < 3  # a second and the start of a process on a busy machine
+    assert work_so_far() - began < 3  # a second and the start of a process
 
 
 def test_cells_that_lie_too_far_apart_are_refused() -> None:
@@ -190,9 +197,9 @@ def test_an_xlsx_with_too_many_rows_is_refused() -> None:
 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked() -> None:
     bomb = packed(sheet_xml(""), extra={"xl/worksheets/sheet1.xml": b" " * (200 * 1024 * 1024)})
-    began = time.monotonic()
+    began = work_so_far()
     assert refusal_of(upload("a.xlsx", bomb)).code == "zip_unpacked"
-    assert time.monotonic() - began < 3
+    assert work_so_far() - began < 3
 
 
 def test_a_size_that_lies_is_refused() -> None:

@@ -22,6 +22,23 @@ def test_a_free_port_can_be_listened_on() -> None:
     assert processes.is_port_free(processes.free_port())
 
 
+@pytest.mark.skipif(not processes.CLIENT_PORTS.exists(), reason="Linux says which ports clients get")
+def test_no_connection_is_ever_given_a_free_port() -> None:
+    first, last = map(int, processes.CLIENT_PORTS.read_text().split())
+
+    assert not [port for port in (processes.free_port() for _ in range(50)) if first <= port <= last]
+
+
+def test_there_is_a_free_port_where_clients_may_get_any(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = tmp_path / "ports"
+    everything.write_text("1024\t65535\n")
+    monkeypatch.setattr(processes, "CLIENT_PORTS", everything)
+
+    assert processes.is_port_free(processes.free_port())
+
+
 def test_a_busy_port_is_seen() -> None:
     with socket.socket() as holder:
         holder.bind(("127.0.0.1", 0))

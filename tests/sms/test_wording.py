@@ -67,7 +67,7 @@ def test_typed_words_are_trimmed_and_told_apart_as_they_are_compared() -> None:
 
 def test_a_hundred_thousand_characters_are_searched_at_once() -> None:
     wording = Wording(tuple(f"کلمه{n}" for n in range(100)), refuse_links=True)
-    began = time.monotonic()
+    began = time.process_time()  # of this process: others may be busy too
     wording.find("a." * 25_000 + "www." * 12_500)
 
-    assert time.monotonic() - began < 5
+    assert time.process_time() - began < 5

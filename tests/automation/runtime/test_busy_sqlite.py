@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from uuid import uuid4
 
 import pytest
@@ -34,21 +35,21 @@ def _impatient(workspace: Workspace, clock: MovableClock) -> Iterator[None]:
     connection.close()
 
 
-def hold_the_file(seconds: float) -> threading.Thread:
-    """Another process's write transaction."""
+def hold_the_file(until: Callable[[], object]) -> threading.Thread:
+    """Another process's write transaction, over when `until` returns."""
     held = threading.Event()
 
     def hold() -> None:
         other = sqlite3.connect(connection.settings_dict["NAME"], isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         held.set()
-        time.sleep(seconds)
+        until()
         other.execute("ROLLBACK")
         other.close()
 
     thread = threading.Thread(target=hold)
     thread.start()
-    held.wait(5)
+    assert held.wait(30)
     return thread
 
 
@@ -61,7 +62,8 @@ def work(scenario: Scenario, clock: MovableClock) -> None:
 def test_answers_wait_until_the_file_is_free(clock: MovableClock):
     scenario = Scenario()
     threads = []
-    with failpoints.acting("before_record", lambda: threads.append(hold_the_file(0.6))):
+    a_moment = functools.partial(time.sleep, 0.6)
+    with failpoints.acting("before_record", lambda: threads.append(hold_the_file(a_moment))):
         work(scenario, clock)
     threads[0].join()
     assert (len(scenario.provider.asked), scenario.statuses()) == (1, {"completed": 1})
@@ -69,9 +71,12 @@ def test_answers_wait_until_the_file_is_free(clock: MovableClock):
 
 def test_a_file_that_stays_locked_is_nobody_s_fault(clock: MovableClock):
     scenario = Scenario()
-    threads = []
-    with failpoints.acting("before_reserve", lambda: threads.append(hold_the_file(1.5))):
-        work(scenario, clock)
+    threads, given_up = [], threading.Event()
+    with failpoints.acting("before_reserve", lambda: threads.append(hold_the_file(given_up.wait))):
+        try:
+            work(scenario, clock)
+        finally:
+            given_up.set()
     threads[0].join()
     assert (scenario.provider.asked, scenario.execution().failures) == ([], 0)
     clock.advance(minutes=6)
