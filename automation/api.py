@@ -107,7 +107,7 @@ def validate(request: MemberRequest, workflow_id: Id, number: Number) -> CheckOu
 def publish(request: MemberRequest, workflow_id: Id, note: PublishIn | None = None) -> VersionOut:
     """Publish the draft: new campaigns use it, whoever is on their way stays on their version."""
     workflow = queries.workflow_for(workflow_id)
-    version = publishing.publish(workflow, user=request.user, note=note.note if note else "")
+    version = publishing.publish_within(workflow, user=request.user, note=note.note if note else "")
     return _version(workflow, version)
 
 

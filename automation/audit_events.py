@@ -87,6 +87,7 @@ FIELDS: Final[dict[str, str | Promise]] = {
     "global_daily_limit": _("Daily limit of the workspace"),
     "on_unknown_outcome": _("When the outcome is unknown"),
     "expire_after_minutes": _("Minutes after which a message is too late"),
+    "when_late": _("When it is too late"),
     "one_per_phone": _("One text for a shared number"),
     "changed_people": _("People changed"),
     "unchanged_people": _("People left as they were"),

@@ -125,6 +125,12 @@ def new_draft(workflow: Workflow, user: User | None) -> WorkflowVersion:
 
 @transaction.atomic(durable=True)
 def publish(workflow: Workflow, *, user: User | None, note: str = "") -> WorkflowVersion:
+    """`publish_within`, stored when it returns."""
+    return publish_within(workflow, user=user, note=note)
+
+
+@transaction.atomic
+def publish_within(workflow: Workflow, *, user: User | None, note: str = "") -> WorkflowVersion:
     """Publish the draft: from now on new campaigns receive it; whoever is on an older version stays there.
 
     One transaction: check, compute what uses up budget, replace the published version, audit. Raises

@@ -212,12 +212,15 @@ def _spool(_now: datetime) -> Iterator[Finding]:
 
 def _copy(_now: datetime) -> Iterator[Finding]:
     refused = installation.refusal()
-    yield Finding(
-        key="database", title=_("Database"), level=_bad_if(refused != installation.Refusal.NONE),
-        text=_("It is a copy, was moved or was restored: nothing is sent from it.") if refused
-        else _("It is this installation's own."),
-        todo=_("Look at it, then run “manage.py adopt_database --yes”.") if refused else "",
-    )  # fmt: skip
+    text, todo = _("It is this installation's own."), ""
+    if refused is installation.Refusal.SECOND_HOST:
+        text = _("Another host works on the same SQLite file: nothing is sent from this one.")
+        todo = _("Stop the ticks and workers of one of the two, or use PostgreSQL.")
+    elif refused:
+        text = _("It is a copy, was moved or was restored: nothing is sent from it.")
+        todo = _("Look at it, then run “manage.py adopt_database --yes”.")
+    level = _bad_if(refused != installation.Refusal.NONE)
+    yield Finding(key="database", title=_("Database"), level=level, text=text, todo=todo)
 
 
 def _disk(_now: datetime) -> Iterator[Finding]:

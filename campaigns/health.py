@@ -23,16 +23,18 @@ from sms.queries import outages
 from sms.reasons import explain
 
 TOO_OLD: Final = timedelta(minutes=5)
-SCHEDULER, QUEUE, COPY = "scheduler", "queue", "copy"
+SCHEDULER, QUEUE, COPY, HOST = "scheduler", "queue", "copy", "host"
 TITLES: Final = {
     SCHEDULER: _("The scheduler is not running"),
     QUEUE: _("The queue is not being worked on"),
     COPY: _("Nothing is sent from this database"),
+    HOST: _("Nothing is sent from this host"),
 }
 TEXTS: Final = {
     SCHEDULER: _("No message leaves until it runs again. Tell whoever looks after the server."),
     QUEUE: _("People have been in line for more than five minutes. Tell whoever looks after the server."),
     COPY: _("It is a copy, was moved or was restored. Whoever looks after the server must adopt it first."),
+    HOST: _("Another host works on the same SQLite file, which is for one. One of the two must be stopped."),
 }
 CHANNEL_TITLE: Final = _("The SMS channel is closed")
 CHANNEL_TEXT: Final = _(
@@ -105,7 +107,8 @@ def trouble(now: datetime) -> Banner | None:
 
 def warnings(now: datetime) -> list[str]:
     """`scheduler`: no tick came although a campaign runs. `queue`: claimed people are not worked on."""
-    found = [COPY] if installation.refusal() else []
+    refused = installation.refusal()
+    found = [HOST if refused is installation.Refusal.SECOND_HOST else COPY] if refused else []
     if _scheduler_is_late(now) and has_active_campaign():
         found.append(SCHEDULER)
     stuck = WorkflowExecution.objects.filter(

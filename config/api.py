@@ -27,6 +27,7 @@ from blacklist.api import router as blacklist
 from campaigns.api import router as campaigns
 from core.errors import DomainError, Invalid, NotFound, Unreadable
 from engine.portable import check_values
+from workspaces import kept_answers
 from workspaces.json_api import Problem, error_answer, needs, route
 
 PREFIX: Final = "/automation/"
@@ -39,6 +40,7 @@ Sign in with the session cookie of the panel (changes then need the `X-CSRFToken
 token: `Authorization: Bearer peyk_...`. A token acts in one workspace with the permissions it was given.
 Errors are `{"error": text, "code": word}`; match on `code`. What a role or token may not do is 403, what
 does not exist in the workspace is 404. A body is JSON of at most 2 MB; unknown keys are refused.
+A request that is sent again with the same `Idempotency-Key` header is done once and answered alike.
 """
 
 
@@ -163,7 +165,31 @@ def openapi(request: HttpRequest) -> JsonResponse:  # noqa: ARG001
 @cache
 def document() -> dict[str, Any]:
     """The OpenAPI description of every route."""
-    return dict(api.get_openapi_schema(path_prefix=PREFIX))
+    described = dict(api.get_openapi_schema(path_prefix=PREFIX))
+    for operations in described["paths"].values():
+        for method in ("post", "put"):
+            if method in operations:
+                _takes_a_key(operations[method])
+    return described
+
+
+KEY: Final = {
+    "name": kept_answers.HEADER,
+    "in": "header",
+    "required": False,
+    "description": "Send the same key with a repeated request: it is done once and answered alike.",
+    "schema": {"type": "string", "pattern": kept_answers.SHAPE, "minLength": 1, "maxLength": 200},
+}
+
+
+def _takes_a_key(operation: dict[str, Any]) -> None:
+    operation["parameters"] = [*operation.get("parameters", ()), KEY]
+    for code, name in (("409", "StateError"), ("422", "InvalidError")):
+        schema = {"$ref": f"#/components/schemas/{name}"}
+        refusal = {"description": "Refused", "content": {"application/json": {"schema": schema}}}
+        answers = operation["responses"]
+        if not {code, int(code)} & answers.keys():
+            answers[code] = refusal
 
 
 def addresses() -> list[URLPattern]:

@@ -4,7 +4,7 @@ import os
 from typing import Any
 
 from celery import Celery, signals
-from django.db import close_old_connections
+from django.db import close_old_connections, connections
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "config.settings")
 app = Celery("peyk")
@@ -21,5 +21,17 @@ def close_what_is_old(sender: Any = None, **_signal: Any) -> None:
         close_old_connections()
 
 
+def refuse_a_second_host(**_signal: Any) -> None:
+    """Where the database is a SQLite file, workers of one host only."""
+    from core import one_host
+
+    try:
+        one_host.hold()
+    except one_host.SecondHost as second:
+        raise SystemExit(str(second)) from second
+    connections.close_all()  # its processes open their own
+
+
+signals.worker_init.connect(refuse_a_second_host, weak=False)
 signals.task_prerun.connect(close_what_is_old, weak=False)
 signals.task_postrun.connect(close_what_is_old, weak=False)

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from automation import inbound, removal, target_events, workspace_settings
 from automation.builder import step_numbers
-from automation.runtime import claim, reaper, sms_guards
+from automation.runtime import claim, reaper, sms_guards, zone_changes
 from automation.runtime.actions.base import register_runtime_action
 from automation.runtime.actions.create_followup import CreateFollowup
 from automation.runtime.actions.reconcile import WaitingWalks
@@ -43,12 +43,14 @@ from targets import event_delivery
 from targets.hooks import register_removal_hook
 from targets.importing import jobs as import_jobs
 from targets.panels import register_panel
+from workspaces import kept_answers
 
 
 def connect() -> None:
     """Called once when the applications are ready."""
     register_policy_source(CampaignPolicies())
     register_lifecycle(reaper.tick_step, questions=reaper.questions)
+    register_lifecycle(zone_changes.follow, questions=zone_changes.questions)
     register_lifecycle(_lifecycle, questions=lifecycle.questions)
     register_lifecycle(jobs.resume_stalled, questions=lambda now: [jobs.stalled(now)])
     register_lifecycle(newcomer_checks.ask, questions=lambda now: [newcomer_checks.due(now)])
@@ -63,6 +65,7 @@ def connect() -> None:
     )
     register_lifecycle(event_delivery.sweep, questions=lambda now: [event_delivery.left(now)])
     register_lifecycle(_resume_imports, questions=lambda now: [import_jobs.stalled(now)])
+    register_lifecycle(kept_answers.forget_old, questions=lambda now: [kept_answers.old(now)])
     register_readiness(sms_queries.readiness)
     register_subject_type("target", load_targets)
     register_runtime_action(SendSms())

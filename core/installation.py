@@ -24,7 +24,7 @@ import structlog
 from django.conf import settings
 from django.db import connection
 
-from core import clock
+from core import clock, one_host
 from core.models import Installation
 
 log = structlog.get_logger(__name__)
@@ -39,6 +39,7 @@ class Refusal(StrEnum):
     NONE = ""
     ANOTHER = "another_installation"  # the stamp names another database or another environment
     WENT_BACK = "database_went_back"  # it has forgotten messages that this host has seen
+    SECOND_HOST = "second_host"  # a SQLite file that another host works on
 
 
 @dataclass(slots=True)
@@ -58,7 +59,7 @@ def register_watermark(highest: Callable[[], int]) -> None:
 
 
 def refusal() -> Refusal:
-    """Whether this deployment must not send from this database, and why. At most three queries in half a
+    """Whether this deployment must not send from this database, and why. At most four queries in half a
     minute; none in between. A database seen for the first time is stamped as ours."""
     global _answer
     if not settings.ENVIRONMENT_GUARD:
@@ -84,6 +85,7 @@ def adopt() -> Installation:
         pk=1, defaults={"uid": uuid4(), "stamp": stamp(), "adopted_at": clock.now()}
     )
     _remember(row, _watermark())
+    one_host.let_go()
     forget()
     return row
 
@@ -107,7 +109,7 @@ def _look() -> Refusal:
     if highest < remembered:
         return Refusal.WENT_BACK
     _remember(row, highest)
-    return Refusal.NONE
+    return Refusal.SECOND_HOST if one_host.is_elsewhere() else Refusal.NONE
 
 
 def _identity() -> str:

@@ -29,3 +29,20 @@ class Installation(models.Model):
 
     def __str__(self) -> str:
         return self.stamp
+
+
+class ZoneRules(models.Model):
+    """The one row that says by which edition of the zone rules waits for a local time were computed.
+
+    `cursor`: the last execution that was looked at since the rules changed; null when all were.
+    """
+
+    id = models.PositiveSmallIntegerField(primary_key=True)  # always 1
+    edition = models.CharField(max_length=20, blank=True)
+    cursor = models.BigIntegerField(null=True)
+
+    class Meta:
+        constraints = [models.CheckConstraint(condition=models.Q(id=1), name="zone_rules_one_row")]
+
+    def __str__(self) -> str:
+        return self.edition

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 import structlog
 from django.db.models import Exists, QuerySet
 
+from core import one_host
 from core.heartbeat import beat
 from core.models import Heartbeat
 from core.queue import Payload, enqueue, task
@@ -25,7 +26,8 @@ UNANSWERED_EVERY = timedelta(minutes=10)  # questions do not pile up before a wo
 
 @task(TASK)
 def answer(_payload: Payload) -> None:
-    """Run by a worker: the queue is worked."""
+    """Run by a worker: the queue is worked, and on which host. Raises `one_host.SecondHost`."""
+    one_host.hold()
     beat(ANSWERED)
 
 

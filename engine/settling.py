@@ -87,7 +87,7 @@ class Settler(Mover):
     def hold(self, result: ActionResult) -> Outcome:
         """A person decides: the run stands behind the action, so that going on does not repeat it."""
         held_at = self.key
-        outcome = self.go_on("unknown", Port.DEFAULT)
+        outcome = self.go_on(result.halt_status or "unknown", Port.DEFAULT)
         if outcome is not None:
             return outcome
         self.log("paused", {"reason": result.reason}, node=held_at)

@@ -93,7 +93,7 @@ class ActionStatus(StrEnum):
     REJECTED = "rejected"  # final: no retry, exhaustion behaviour at once
     SKIPPED = "skipped"  # nothing was done: go on by `default`
     UNKNOWN = "unknown"  # may have happened: go on by `default`, never repeat
-    HELD = "held"  # may have happened: a person decides (status `paused`)
+    HELD = "held"  # may have happened, or was not done: a person decides (status `paused`)
     BLOCKED = "blocked"  # a guard stopped it: the status in `status` is set
     DEFERRED = "deferred"  # not now: park until `until`, nothing is used up
     CANCELLED = "cancelled"  # the walk ends as `cancelled` with `reason`
@@ -105,6 +105,7 @@ class ActionResult:
 
     `until` is required for DEFERRED; with FAILED it is the earliest moment for a retry, when the other
     side named one. `halt_status` for BLOCKED (the execution status to set);
+    for HELD the word of the action, `unknown` unless given;
     `reason` is a stable word (`window`, `limit`, `provider`, `target_removed`, ...).
     """
 

@@ -157,8 +157,9 @@ def account_of(row: ProviderAccount, backoff: timedelta = timedelta(minutes=30))
 
 def gateway_of(row: ProviderAccount) -> SmsGateway:
     """The gateway of a stored account; one that reaches nobody while this database may not send."""
-    if installation.refusal():
-        return ClosedGateway()
+    if refused := installation.refusal():
+        second = refused is installation.Refusal.SECOND_HOST
+        return ClosedGateway("second_host") if second else ClosedGateway()
     try:
         secrets = json.loads(open_sealed(row.sealed_credentials, bound_to=row.seal_binding))
     except (SecretUnreadable, ValueError):

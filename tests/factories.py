@@ -59,7 +59,7 @@ from targets.models import (
     TargetListMember,
 )
 from tests.people import make_user
-from workspaces.models import ApiToken, AuditRecord, Membership, Role, User, Workspace
+from workspaces.models import ApiToken, AuditRecord, KeptAnswer, Membership, Role, User, Workspace
 
 M = TypeVar("M", bound=Model)
 Builder = Callable[..., Model]
@@ -105,6 +105,12 @@ def make_api_token(workspace: Workspace, **fields: Any) -> ApiToken:
         "permissions": ["automation.campaigns.view"],
     }
     return ApiToken.unscoped.create(workspace=workspace, user=user, **{**values, **fields})
+
+
+@builds(KeptAnswer)
+def make_kept_answer(workspace: Workspace, **fields: Any) -> KeptAnswer:
+    values = {"key": f"key-{_next()}", "fingerprint": "0" * 64, "status": 200, "body": "{}"}
+    return KeptAnswer.unscoped.create(workspace=workspace, **{**values, **fields})
 
 
 @builds(Membership)

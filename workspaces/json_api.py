@@ -22,7 +22,7 @@ from ninja.decorators import decorate_view
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from core.errors import DomainError, Invalid
-from workspaces import bearer
+from workspaces import bearer, kept_answers
 from workspaces.decorators import permission_required, workspace_required
 from workspaces.permissions import Perm
 
@@ -168,7 +168,8 @@ def needs(*permissions: Perm) -> Callable[[Operation], Operation]:
     """
 
     def decorate(run: Run) -> Run:
-        allowed = permission_required(*permissions, json=True)(run) if permissions else _any_member(run)
+        once = _once(run)
+        allowed = permission_required(*permissions, json=True)(once) if permissions else _any_member(once)
 
         @wraps(run)
         def guarded(request: HttpRequest, /, **kwargs: Any) -> HttpResponseBase:
@@ -182,6 +183,16 @@ def needs(*permissions: Perm) -> Callable[[Operation], Operation]:
         return marked
 
     return mark
+
+
+def _once(run: Run) -> Run:
+    """Whoever may call it and sends a key is answered alike each time, and it is done once."""
+
+    @wraps(run)
+    def answering(request: HttpRequest, /, **kwargs: Any) -> HttpResponseBase:
+        return kept_answers.answer_once(request, lambda: run(request, **kwargs))
+
+    return answering
 
 
 def _any_member(run: Run) -> Run:

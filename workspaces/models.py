@@ -102,6 +102,27 @@ class AuditRecord(AppendOnlyModel):
         return self.event
 
 
+class KeptAnswer(WorkspaceModel):
+    """What a program was answered, under the key it sent: `workspaces.kept_answers`. Dropped after days.
+
+    `fingerprint` is a digest of who asked for what. Without a status only inside the transaction that
+    does the work.
+    """
+
+    key = models.CharField(max_length=200)
+    fingerprint = models.CharField(max_length=64)
+    status = models.PositiveSmallIntegerField(null=True)
+    headers = models.JSONField(default=dict)
+    body = models.TextField(blank=True)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["workspace", "key"], name="kept_answer_once")]
+        indexes = [models.Index(fields=["created_at"], name="kept_answer_oldest")]
+
+    def __str__(self) -> str:
+        return self.key
+
+
 class ApiToken(UndeletableModel):
     """A key with which a program acts for `user` in one workspace. Only its digest is kept.
 

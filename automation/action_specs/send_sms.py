@@ -31,6 +31,7 @@ MAX_SENDER: Final = 20
 MAX_EXPIRY_MINUTES: Final = 60 * 24 * 30
 MAX_FOUND: Final = 10  # forbidden words named of one text
 ON_MISSING: Final = ("skip", "send_blank")
+WHEN_LATE: Final = ("skip", "hold")
 LONG_TEXT: Final = 5  # parts: such a message is allowed, but worth a second look
 
 
@@ -48,6 +49,7 @@ class SendSmsConfig:
     on_missing_variable: str
     append_opt_out: bool
     expire_after_minutes: int | None = None  # None: as the workflow says
+    when_late: str = "skip"  # or "hold": a person decides whether the walk goes on
     message_kind: str = MessageKind.PROMOTIONAL.value  # what the text is for, see `sms.lines`
 
 
@@ -69,6 +71,7 @@ def defaults() -> dict[str, Any]:
         "on_missing_variable": "skip",
         "append_opt_out": False,
         "expire_after_minutes": None,
+        "when_late": "skip",
         "message_kind": MessageKind.PROMOTIONAL.value,
         "retry": DEFAULT_RULE.to_json(),
     }
@@ -116,6 +119,7 @@ _CHECKS: Final[Mapping[str, Callable[[Any], bool]]] = {
     "on_missing_variable": lambda value: value in ON_MISSING,
     "append_opt_out": _is_flag,
     "expire_after_minutes": lambda value: type(value) is int and 0 < value <= MAX_EXPIRY_MINUTES,
+    "when_late": lambda value: value in WHEN_LATE,
     "message_kind": lambda value: value in MessageKind.values,
 }
 

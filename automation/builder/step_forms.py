@@ -141,6 +141,15 @@ class SendSmsForm(StepForm, RetryFields):
         max_value=send_sms.MAX_EXPIRY_MINUTES,
         help_text=_("Counted from the moment the step was due. Empty: as the workflow says."),
     )
+    when_late = forms.ChoiceField(
+        label=_("When it is too late"),
+        required=False,
+        choices=[
+            ("skip", _("Go on without this message")),
+            ("hold", _("Hold the person; a colleague lets them go on")),
+        ],
+        widget=forms.RadioSelect,
+    )
 
     def __init__(self, data: QueryDict | None, *, node: NodeSpec, around: Surroundings) -> None:
         super().__init__(data, node=node, around=around)
@@ -158,7 +167,7 @@ class SendSmsForm(StepForm, RetryFields):
         self.rule = parsed if isinstance(parsed, RetryRule) else DEFAULT_RULE
         names = (
             "body", "title", "sender", "send_only_in_window", "on_missing_variable", "append_opt_out",
-            "expire_after_minutes", "message_kind",
+            "expire_after_minutes", "when_late", "message_kind",
         )  # fmt: skip
         return {name: values[name] for name in names} | self.shown(self.rule)
 
@@ -176,6 +185,8 @@ class SendSmsForm(StepForm, RetryFields):
             config["message_kind"] = values["message_kind"] or MessageKind.PROMOTIONAL.value
         if values["expire_after_minutes"] or "expire_after_minutes" in config:
             config["expire_after_minutes"] = values["expire_after_minutes"]
+        if values["when_late"] == "hold" or "when_late" in config:
+            config["when_late"] = values["when_late"] or "skip"
         if "retry" in config or self.is_retry_changed:
             config["retry"] = self.typed_rule(self.rule)
         return config

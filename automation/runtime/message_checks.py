@@ -33,9 +33,12 @@ LINE_WINDOW = "line_window"
 
 
 def expired(steps: Sequence[Step], now: datetime) -> Mapping[int, ActionResult]:
-    """A guard: the message would come later than its step or workflow allows. No query."""
-    result = ActionResult(status=ActionStatus.SKIPPED, reason=EXPIRED)
-    return {step.id: result for step in steps if _is_late(step, now)}
+    """A guard: the message would come later than its step or workflow allows. It is never sent; where the
+    step says so, the walk stands still behind it. No query."""
+    passed_by = ActionResult(status=ActionStatus.SKIPPED, reason=EXPIRED)
+    held = ActionResult(status=ActionStatus.HELD, reason=EXPIRED, halt_status="skipped")
+    late = [step for step in steps if _is_late(step, now)]
+    return {step.id: held if config_of(step).when_late == "hold" else passed_by for step in late}
 
 
 def _is_late(step: Step, now: datetime) -> bool:

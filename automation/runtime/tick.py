@@ -7,6 +7,7 @@ the agenda of all steps, one for the campaigns that have somebody due.
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -37,6 +38,7 @@ from engine.windows import WindowError
 log = structlog.get_logger(__name__)
 TICK_SECONDS = 50.0
 CLAIM_BATCH = 1000
+TURN = 5 * CLAIM_BATCH  # a workspace with more that is due goes to the end of the line of workspaces
 CHUNKS_A_MESSAGE = 4
 
 
@@ -114,11 +116,16 @@ def _serve(report: TickReport, now: datetime, *, stop_at: float) -> None:
     if due_campaigns and (refused := installation.refusal()):
         report.skip(str(refused))
         return
-    for workspace_id, group in groupby(due_campaigns, key=lambda due: due.policy.workspace_id):
-        with workspace_scope(workspace_id):
-            if not _Round(list(group), report, now, stop_at).serve():
+    by_workspace = groupby(due_campaigns, key=lambda due: due.policy.workspace_id)
+    line = deque(_Round(list(group), report, now, stop_at) for _, group in by_workspace)
+    while line:
+        first = line.popleft()
+        with workspace_scope(first.workspace_id):
+            if not first.serve():
                 report.skip("out_of_time")
                 return
+        if first.turn <= 0:
+            line.append(first)
 
 
 class _Round:
@@ -127,6 +134,8 @@ class _Round:
     def __init__(self, due: list[DueCampaign], report: TickReport, now: datetime, stop_at: float) -> None:
         self.due, self.report, self.now, self.stop_at = due, report, now, stop_at
         self.workspace_id = due[0].policy.workspace_id
+        self.turn = TURN
+        self.counted: set[int] = set()  # campaigns whose people without budget are in the report
 
     @cached_property
     def problem(self) -> str:
@@ -141,12 +150,18 @@ class _Round:
         return pacer().room(self.workspace_id)
 
     def serve(self) -> bool:
-        """Each campaign in turn; False when time ran out before all had theirs."""
+        """One turn: each campaign after the other; False when time ran out before all had theirs.
+
+        Afterwards `turn` is what is left of it: nothing, when more may be due.
+        """
+        self.turn = TURN
         if not self.due[0].policy.automation_enabled:
             self.report.skip("automation_disabled")
             log.info("workspace_skipped", workspace_id=self.workspace_id, reason="automation_disabled")
             return True
         for due in self.due:
+            if self.turn <= 0:
+                return True
             if self._late():
                 return False
             try:
@@ -192,18 +207,21 @@ class _Round:
 
     def _serve_budgeted(self, policy: RunPolicy) -> None:
         while (left := self.budgets.left(policy)) != 0:
-            batch = min(bound for bound in (CLAIM_BATCH, left, self.room) if bound is not None)
+            batch = min(bound for bound in (CLAIM_BATCH, left, self.room, self.turn) if bound is not None)
             claimed = _claim(policy, consuming=True, limit=batch, now=self.now)
             taken = len(claimed.ids)
             self.report.claimed += taken
             _dispatch(policy, claimed, self.report)
             self.budgets.take(policy, taken)
-            full = batch == self.room
+            full = batch in (self.room, self.turn)
+            self.turn -= taken
             if self.room is not None:
                 self.room -= taken
             if taken < batch or full or self._late():
                 return
-        self.report.deferred_limit += claim.count_due(policy.campaign_id, self.now)
+        if policy.campaign_id not in self.counted:
+            self.counted.add(policy.campaign_id)
+            self.report.deferred_limit += claim.count_due(policy.campaign_id, self.now)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from campaigns.enrollment.planner import Group
 from campaigns.enrollment.selection import chunks
 from campaigns.models import BatchStatus, Campaign, EnrollmentBatch
 from core import clock
+from core.afterwards import afterwards
 from core.errors import Refused, TryLater
 from core.failpoints import failpoint
 from core.queue import enqueue
@@ -95,7 +96,7 @@ def commit(batch: EnrollmentBatch, *, user: User | None) -> bool:
     if to_add <= DIRECT:
         run(batch.pk, held, user_id=user.pk if user else None)
         return True
-    _hand_over(batch, held, user)
+    afterwards(lambda: _hand_over(batch, held, user))  # a worker must find the batch taken
     return False
 
 

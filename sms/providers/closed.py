@@ -14,14 +14,17 @@ class ClosedGateway:
 
     key = "none"
 
+    def __init__(self, code: str = CODE) -> None:
+        self._code = code
+
     def send(self, sms: OutboundSms, *, deadline_s: float) -> SendResult:  # noqa: ARG002  # the contract's shape
-        return SendResult(outcome=Outcome.NOT_SENT, code=CODE)
+        return SendResult(outcome=Outcome.NOT_SENT, code=self._code)
 
     def deliveries(self, ids: Sequence[str]) -> list[DeliveryReport]:  # noqa: ARG002  # the contract's shape
         return []
 
     def credit(self) -> CreditResult:
-        return CreditResult(outcome=Outcome.NOT_SENT, code=CODE)
+        return CreditResult(outcome=Outcome.NOT_SENT, code=self._code)
 
     def lines(self) -> list[str]:
         return []

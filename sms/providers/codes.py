@@ -57,6 +57,9 @@ CALL_FAULTS: CodeTable = {
     "another_installation": Meaning(
         Outcome.NOT_SENT, _("This database is a copy or was moved and may not send yet; nothing was sent.")
     ),
+    "second_host": Meaning(
+        Outcome.NOT_SENT, _("Another host works on this database, which is for one; nothing was sent.")
+    ),
     # The request was written; whether it was taken is not known.
     "answer_timeout": Meaning(
         Outcome.IN_DOUBT,

@@ -13,7 +13,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import close_old_connections
 
 from automation.runtime.tick import TICK_SECONDS, TickReport, run_tick
-from core import installation
+from core import installation, one_host
 from core.queue import queue
 
 DRAIN_SECONDS = 55.0
@@ -45,6 +45,10 @@ class Command(BaseCommand):
         if options["loop"]:
             self._loop(options["every"], as_json=options["json"])
             return
+        try:
+            one_host.hold()
+        except one_host.SecondHost as second:
+            raise CommandError(str(second)) from second
         report = run_tick(seconds=5.0 if options["drain"] else TICK_SECONDS)
         worked = queue().drain(seconds=DRAIN_SECONDS - report.seconds) if options["drain"] else None
         self._print(report, worked, as_json=options["json"])
@@ -59,8 +63,17 @@ class Command(BaseCommand):
             signal.signal(name, lambda *_: stop.set())
         while not stop.is_set():
             close_old_connections()
-            self._print(run_tick(), None, as_json=as_json)
+            self._tick_if_alone(as_json=as_json)
             stop.wait(every)
+
+    def _tick_if_alone(self, *, as_json: bool) -> None:
+        """The loop goes on beside another host, which may be gone in a moment, and says why it stands."""
+        try:
+            one_host.hold()
+        except one_host.SecondHost as second:
+            self.stderr.write(str(second))
+        else:
+            self._print(run_tick(), None, as_json=as_json)
 
     def _print(self, report: TickReport, worked: int | None, *, as_json: bool) -> None:
         if as_json:

@@ -157,7 +157,7 @@ def _blocked_draft(step: Step, history: sending.History, result: ActionResult) -
     """A blocked number or a message that comes too late leaves a row that says so; a deferral leaves none."""
     if result.status is ActionStatus.BLOCKED:
         return _empty_draft(step, history, SmsStatus.BLACKLISTED, "blacklisted")
-    if result.status is ActionStatus.SKIPPED:
+    if result.status in (ActionStatus.SKIPPED, ActionStatus.HELD):
         return _empty_draft(step, history, SmsStatus.EXPIRED, result.reason)
     return None
 

@@ -28,6 +28,11 @@ class Command(BaseCommand):
         row = Installation.objects.filter(pk=1).first()
         self.stdout.write(f"The database's stamp:   {row.stamp if row else 'none yet'}")
         self.stdout.write(f"This deployment's own: {installation.stamp()}")
+        if found is installation.Refusal.SECOND_HOST:
+            raise CommandError(
+                "Another host works on this SQLite file. If it was stopped for good, wait three minutes or "
+                "run this command with --yes."
+            )
         if found:
             raise CommandError(
                 f"Nothing is sent from this database ({found}). If it is not a copy, or everything that was "

@@ -9,6 +9,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from automation import control
+from automation.control_moves import Operation
 from automation.models import DailyCounter
 from automation.states import ExecutionStatus
 from core.tenancy import current_workspace_id
@@ -53,6 +55,19 @@ def test_a_message_that_would_come_too_late_expires_and_the_walk_goes_on(clock: 
     assert texts(scenario) == [(SmsStatus.EXPIRED, "expired")]
     assert scenario.execution().status == ExecutionStatus.WAITING
     assert (scenario.provider.asked, used()) == ([], set())
+
+
+def test_a_step_may_hold_whom_its_message_would_reach_too_late(clock: MovableClock) -> None:
+    scenario = Scenario(send(expire_after_minutes=60, when_late="hold"), send("دو"))
+    clock.advance(minutes=61)
+    scenario.settle()
+    held = scenario.execution()
+    assert (held.status, held.last_action) == (ExecutionStatus.PAUSED, "skipped")
+    assert texts(scenario) == [(SmsStatus.EXPIRED, "expired")]
+
+    control.change(held.pk, Operation.RESUME, user=None)
+    scenario.run_to_end(clock)
+    assert [message.text for message in scenario.provider.accepted] == ["دو"]
 
 
 def test_a_message_in_time_is_sent(clock: MovableClock) -> None:

@@ -19,7 +19,7 @@ from automation.states import ExecutionStatus
 from campaigns.models import Campaign
 from core.heartbeat import last_beat
 from core.locks import named_lock
-from core.tenancy import current_workspace_id
+from core.tenancy import current_workspace_id, workspace_scope
 from sms.models import ProviderAccount
 from tests.clocks import MovableClock
 from tests.scenario import OFFICE_HOURS, Scenario, send, wait
@@ -210,8 +210,6 @@ def test_the_reap_command_runs_on_an_empty_database():
 
 
 def test_another_workspace_s_people_are_served_in_their_own_scope(other_workspace: Workspace):
-    from core.tenancy import workspace_scope
-
     here = Scenario(people=1)
     with workspace_scope(other_workspace.pk):
         there = Scenario(people=1)
@@ -247,3 +245,37 @@ def test_the_limit_of_a_workflow_holds_over_its_campaigns():
     scenario.enrol(4)
     scenario.settle()
     assert len(scenario.provider.accepted) == 5
+
+
+def test_after_an_outage_the_oldest_go_first_and_every_workspace_has_its_turn(
+    dispatched: list[list[int]],
+    clock: MovableClock,
+    other_workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    monkeypatch.setattr(tick, "CLAIM_BATCH", 1)
+    monkeypatch.setattr(tick, "TURN", 2)
+    here = Scenario(people=1)
+    with workspace_scope(other_workspace.pk):
+        there = Scenario(people=1)
+    for _hour in range(6):  # no tick comes
+        clock.advance(hours=1)
+        here.enrol(1)
+    report = run_tick()
+    ids = [pk for message in dispatched for pk in message]
+    with workspace_scope(other_workspace.pk):
+        theirs = there.execution().pk
+    ours = [pk for pk in ids if pk != theirs]
+    assert report.claimed == 8
+    assert ours == sorted(ours)
+    assert ids.index(theirs) in (0, 2)  # not behind the seven of the others
+
+
+def test_who_found_no_budget_is_counted_once_however_many_turns_there_are(
+    dispatched: list[list[int]], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(tick, "TURN", 2)
+    Scenario(people=3, cap=0)
+    Scenario(people=4)
+    report = run_tick()
+    assert (report.claimed, report.deferred_limit) == (4, 3)
