@@ -8,6 +8,7 @@ draft and at most one published version (the database holds both rules). Everyth
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -217,9 +218,8 @@ def locked(workflow: Workflow, *, even_archived: bool = False) -> Workflow:
 
 def with_new_keys(definition: Definition) -> Definition:
     """The same definition with fresh node keys; connections and loop targets follow."""
-    fresh = {node.key: new_key() for node in definition.nodes}
-    while len(set(fresh.values())) < len(fresh):
-        fresh = {key: new_key() for key in fresh}
+    make = key_maker(())
+    fresh = {node.key: make() for node in definition.nodes}
     nodes = tuple(
         replace(node, key=fresh[node.key], config=_with_loop_target(node.config, fresh))
         for node in definition.nodes
@@ -266,9 +266,17 @@ def store(
     )
 
 
-def new_key() -> str:
-    """A key for a new step; unique within any workflow for all practical purposes."""
-    return "n_" + secrets.token_hex(KEY_BYTES)
+def key_maker(taken: Iterable[str]) -> Callable[[], str]:
+    """Makes keys for new steps; short ones, so each is drawn until it is neither `taken` nor made before."""
+    used = set(taken)
+
+    def make() -> str:
+        while (key := "n_" + secrets.token_hex(KEY_BYTES)) in used:
+            pass
+        used.add(key)
+        return key
+
+    return make
 
 
 def _with_loop_target(config: Any, fresh: dict[str, str]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from automation.models.definition import VersionStatus, Workflow
 from automation.models.definition import WorkflowVersion as Version
 from automation.naming import step_label
 from automation.problems import reason
-from automation.publishing import load_definition, locked
+from automation.publishing import key_maker, load_definition, locked
 from core.errors import NotFound, Refused
 from engine.sequence import NotASequence
 from engine.types import Definition, NodeSpec, Profile
@@ -78,6 +78,10 @@ class Claimed:
             if node.key == key:
                 return node
         raise NotFound(_("This step does not exist any more."))
+
+    def key_maker(self) -> Callable[[], str]:
+        """Makes keys that no step of the draft has."""
+        return key_maker(node.key for node in self.definition.nodes)
 
 
 def claim(workflow: Workflow, base: Base, user: User | None) -> Claimed:

@@ -33,7 +33,6 @@ from automation.models.definition import NodeKind, VersionStatus, Workflow
 from automation.models.definition import WorkflowVersion as Version
 from automation.models.draft_state import Stack
 from automation.naming import step_label
-from automation.publishing import new_key
 from core.errors import Refused
 from core.text import normalize_text
 from engine.portable import definition_to_json
@@ -137,7 +136,7 @@ def insert_step(workflow: Workflow, *, base: Base, place: str, kind: str, user: 
     """
     claimed = claim(workflow, base, user)
     wanted = kind_for(kind, claimed.profile)
-    node = wanted.node(new_key())
+    node = wanted.node(claimed.key_maker()())
     edit_lists(
         claimed, "insert", lambda lists: outline.insert(lists, Place.parse(place), node, tuple(wanted.ports))
     )
@@ -197,11 +196,11 @@ def remove_step(workflow: Workflow, key: str, *, base: Base, user: User | None, 
 def copy_step(workflow: Workflow, key: str, *, base: Base, user: User | None, place: str = "") -> NodeSpec:
     """A copy of a step with its branches, right behind it or at `place`. Raises as `insert_step`."""
     claimed = claim(workflow, base, user)
-    node = claimed.node(key)
+    node, make_key = claimed.node(key), claimed.key_maker()
     found: list[str] = []
 
     def edit(lists: Outline) -> Outline:
-        after, fresh = outline.copy(lists, key, Place.parse(place) if place else None, new_key)
+        after, fresh = outline.copy(lists, key, Place.parse(place) if place else None, make_key)
         found.append(fresh)
         return after
 

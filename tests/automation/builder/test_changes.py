@@ -9,6 +9,7 @@ import pytest
 from automation import publishing
 from automation.builder.changes import INDENT
 from automation.models import WorkflowEdge, WorkflowVersion
+from engine.types import Definition, NodeSpec
 from tests.automation.builder.conftest import base_of, chain, in_english, keys, lists_of, url
 from workspaces.models import AuditRecord
 
@@ -25,6 +26,10 @@ def said(answer) -> str:
 
 def focus(answer) -> str:
     return json.loads(answer.headers["HX-Trigger"])["ui:announce"]["focus"]
+
+
+def keys_of_all(workflow) -> list[str]:
+    return [node.key for nodes in lists_of(workflow).lists.values() for node in nodes]
 
 
 @pytest.fixture
@@ -54,6 +59,37 @@ def test_an_added_step_stands_in_the_answer_and_in_the_audit_log(workflow, chang
 
     assert f'id="step-{keys(workflow)[0]}"' in answer.content.decode()
     assert AuditRecord.objects.get(event="workflow.step_added").user == owner
+
+
+def test_a_key_that_is_taken_is_drawn_again(workflow, change, monkeypatch):
+    """Keys are short: in a long workflow one of some hundred thousand insertions meets one."""
+    taken = keys(workflow)[2]
+    drawn = iter([taken.removeprefix("n_"), "abcdef"])
+    monkeypatch.setattr("automation.publishing.secrets.token_hex", lambda _bytes: next(drawn))
+
+    assert change(workflow, "insert:send_sms", at=root(workflow, 0)).status_code == 200
+    assert keys(workflow)[0] == "n_abcdef"
+
+
+def test_the_steps_of_a_copy_have_keys_of_their_own(branching, change, monkeypatch):
+    fork = ask(branching)
+    change(branching, f"remove:{lists_of(branching).lists[fork, 'yes'][0].key}")
+    drawn = iter(["00000a", "00000a", fork.removeprefix("n_"), *(f"00000{n:x}" for n in range(16))])
+    monkeypatch.setattr("automation.publishing.secrets.token_hex", lambda _bytes: next(drawn))
+
+    assert change(branching, f"copy:{fork}", at=f"{fork}.yes.0").status_code == 200
+    after = keys_of_all(branching)
+    assert len(after) == len(set(after))
+    assert lists_of(branching).lists[fork, "yes"][0].key == "n_00000a"
+
+
+def test_a_definition_s_new_keys_differ(monkeypatch):
+    nodes = tuple(NodeSpec(key=f"n{n}", type="end", subtype="complete") for n in range(3))
+    drawn = iter(["000001", "000001", "000002", "000001", "000003"])
+    monkeypatch.setattr("automation.publishing.secrets.token_hex", lambda _bytes: next(drawn))
+
+    fresh = publishing.with_new_keys(Definition(nodes=nodes, edges=(), settings={}))
+    assert [node.key for node in fresh.nodes] == ["n_000001", "n_000002", "n_000003"]
 
 
 def test_a_step_moves_up_and_down_and_says_where_it_is(workflow, change):
