@@ -7,12 +7,13 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
 
 import redis
 import structlog
 from django.conf import settings
 from django.db import connection
+
+from core.statements import run
 
 log = structlog.get_logger(__name__)
 
@@ -94,10 +95,9 @@ def lock_contacts(workspace_id: int, values: Iterable[str], *, exclusive: bool, 
         return
     function = "pg_advisory_xact_lock" if exclusive else "pg_advisory_xact_lock_shared"
     source = "unnest(%s::bigint[]) AS k"
-    parameters: list[Any] = [keys]
+    parameters = ["{" + ",".join(map(str, keys)) + "}"]
     if sends:  # first, so that whoever waits for this holds no contact
         shared = "(SELECT pg_advisory_xact_lock_shared(%s::bigint) OFFSET 0)"
         source = f"{shared} AS s LEFT JOIN {source} ON true"
-        parameters.insert(0, sending_key(workspace_id))
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT count({function}(k)) FROM {source}", parameters)  # noqa: S608
+        parameters.insert(0, str(sending_key(workspace_id)))
+    run(f"SELECT count({function}(k)) FROM {source}", parameters)  # noqa: S608
