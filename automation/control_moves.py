@@ -169,8 +169,8 @@ def _again(row: WorkflowExecution, position: Position, due: datetime) -> dict[st
         "eligible_at": position.eligible_at, "next_run_at": due, "wake_at": position.wake_at,
         "retry_count": position.retries, "steps_since_wait": position.steps_since_wait,
         "last_action": position.last_action, "variant": position.variant,
-        "is_holdout": position.is_holdout, "waiting_event": "", "failures": 0, "completed_at": None,
-        "end_reason": "", "last_error": "",
+        "is_holdout": position.is_holdout, "waiting_event": "", "failures": 0, "suspected_at": None,
+        "completed_at": None, "end_reason": "", "last_error": "",
     }  # fmt: skip
 
 

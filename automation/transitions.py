@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import F, QuerySet
+from django.db.models import F, Q, QuerySet
 
 from automation.models import WorkflowExecution
 from automation.runtime.events import EventLine, store
@@ -25,7 +25,7 @@ S = ExecutionStatus
 MASS = 1000  # rows moved by one statement
 # What a line of history says of its execution, in the order of its fields.
 _TOLD = ("id", "workspace_id", "campaign_id", "subject_type", "subject_id", "current_node_id")
-POISON_AFTER = 3  # a step that was begun so often in a row and brought no progress is given up
+POISON_AFTER = 3  # a step that was tried alone so often in a row and brought no progress is given up
 
 
 class Move(NamedTuple):
@@ -103,6 +103,7 @@ def _columns(move: Move) -> dict[str, Any]:
         "lock_token": None,
         "locked_at": None,
         "failures": 0,
+        "suspected_at": None,
         "completed_at": move.at if move.to in ENDED else None,
         "paused_at": move.at if move.to == S.PAUSED else None,
         "paused_from_status": S.ACTIVE if move.to == S.PAUSED else "",
@@ -112,9 +113,14 @@ def _columns(move: Move) -> dict[str, Any]:
     }
 
 
+def tries_alone(row: WorkflowExecution) -> int:
+    """How often its step was tried in vain with nobody beside it; the first failure may be a chunk mate's."""
+    return row.failures - (row.suspected_at is not None)
+
+
 def mark_erring(ids: Collection[int], token: UUID, now: datetime) -> list[WorkflowExecution]:
     """queued or processing -> active for executions whose step raised an error, whatever their row holds;
-    the third time in a row they are poison: failed. Returns them as they are then.
+    the third time in a row alone they are poison: failed. Returns them as they are then.
 
     An error may be the database's or a moment's. It must not end somebody's walk the first time.
     """
@@ -129,7 +135,7 @@ def mark_erring(ids: Collection[int], token: UUID, now: datetime) -> list[Workfl
         "revision": F("revision") + 1,
         "updated_at": now,
     }
-    mine.filter(failures__gte=POISON_AFTER - 1).update(
+    mine.filter(Q(failures__gte=POISON_AFTER) | Q(failures=POISON_AFTER - 1, suspected_at=None)).update(
         status=S.FAILED, active_key=None, completed_at=now, end_reason=EndReason.POISON, **common
     )
     mine.update(status=S.ACTIVE, **common)

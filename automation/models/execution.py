@@ -43,7 +43,8 @@ class WorkflowExecution(UndeletableModel):
     lock_token = models.UUIDField(null=True)
     locked_at = UTCDateTimeField(null=True)
     failures = models.PositiveSmallIntegerField(default=0)  # claims in a row that ended in an error
-    suspected_at = UTCDateTimeField(null=True)  # claimed and, for all we know, never begun
+    # Claimed and, for all we know, never begun; with `failures`: the first of them may be a chunk mate's.
+    suspected_at = UTCDateTimeField(null=True)
     started_at = UTCDateTimeField(null=True)
     last_run_at = UTCDateTimeField(null=True)
     completed_at = UTCDateTimeField(null=True)

@@ -7,15 +7,15 @@ from datetime import datetime, timedelta
 import structlog
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F, QuerySet
+from django.db.models import Case, F, QuerySet, Value, When
 
 from automation.models import WorkflowExecution
 from automation.runtime.actions.base import runtime_actions
 from automation.runtime.events import EventLine, event_row, store
 from automation.states import CLAIMED, EndReason, ExecutionEventType, ExecutionStatus
-from automation.transitions import POISON_AFTER
+from automation.transitions import POISON_AFTER, tries_alone
 from core.failpoints import failpoint
-from core.tenancy import workspace_scope
+from core.tenancy import UTCDateTimeField, workspace_scope
 
 log = structlog.get_logger(__name__)
 BATCH = 1000
@@ -25,8 +25,8 @@ def reap(now: datetime, *, lease: timedelta | None = None) -> int:
     """queued or processing with an expired lease -> active; returns how many.
 
     Guarded by the very state and lock time that was read: a worker that finished meanwhile is left
-    alone. An execution whose step was begun and interrupted three times in a row without progress is set
-    `failed`, so that one bad step cannot crash workers for ever; messages that a queue lost do not count,
+    alone. An execution whose step was tried alone and interrupted three times in a row without progress is
+    set `failed`, so that one bad step cannot crash workers for ever; messages that a queue lost do not count,
     their executions are only marked (`automation.runtime.suspects`).
     """
     expired_before = now - (lease or timedelta(seconds=settings.LEASE_SECONDS))
@@ -68,11 +68,13 @@ def _reap_workspace(workspace_id: int, expired_before: datetime, now: datetime) 
 def _free(rows: list[WorkflowExecution], expired_before: datetime, now: datetime) -> int:
     begun = [row for row in rows if row.status == ExecutionStatus.PROCESSING]
     queued = [row for row in rows if row.status != ExecutionStatus.PROCESSING]
-    again = [row for row in begun if row.failures + 1 < POISON_AFTER]
-    poisoned = [row for row in begun if row.failures + 1 >= POISON_AFTER]
+    again = [row for row in begun if tries_alone(row) + 1 < POISON_AFTER]
+    poisoned = [row for row in begun if tries_alone(row) + 1 >= POISON_AFTER]
+    first_time = When(failures=0, then=Value(now, output_field=UTCDateTimeField()))
+    mark = Case(first_time, default=F("suspected_at"))  # which stays until there is progress
     with transaction.atomic():
-        unworked = _back_to_active(queued, expired_before, suspected_at=now)
-        freed = _back_to_active(again, expired_before, failures=F("failures") + 1)
+        unworked = _back_to_active(queued, expired_before, suspected_at=mark)
+        freed = _back_to_active(again, expired_before, suspected_at=mark, failures=F("failures") + 1)
         failed = _fail(poisoned, expired_before, now)
         moved = [*unworked, *freed, *failed]
         store([_recovered(row, now) for row in moved])

@@ -5,7 +5,7 @@ if the broker had lost their message. The reaper marks what it takes back from `
 counts nothing, since a lost message is nobody's fault. A suspect's `take` is then committed by itself:
 whoever dies in its step now leaves it `processing`, which the reaper sees and counts. A step that was
 interrupted or raised an error before (`failures`) is worked alone, so that its chunk mates finish, and
-after three counted tries it is poison.
+after three tries alone it is poison: the interruption that it shared with its mates may have been theirs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import F
+from django.db.models import Case, F, When
 
 from automation import transitions
 from automation.models import WorkflowExecution
@@ -64,13 +64,14 @@ def part(rows: Iterable[Walking]) -> None:
 def take(ids: Sequence[int], token: UUID, now: datetime) -> list[int]:
     """queued -> processing for what `token` holds of `ids`, committed at once; returns those taken.
 
-    No longer suspected: a death from here on is seen as an interruption. A second copy of the message
-    finds nothing to take.
+    No longer suspected: a death from here on is seen as an interruption. Whoever has failed before keeps the
+    mark of a failure that may be a chunk mate's. A second copy of the message finds nothing to take.
     """
+    mark = Case(When(failures=0, then=None), default=F("suspected_at"))
     held = WorkflowExecution.objects.filter(pk__in=ids, lock_token=token, status=ExecutionStatus.QUEUED)
     with transaction.atomic():
         return update_returning(
-            held, status=ExecutionStatus.PROCESSING, locked_at=now, last_run_at=now, suspected_at=None,
+            held, status=ExecutionStatus.PROCESSING, locked_at=now, last_run_at=now, suspected_at=mark,
             revision=F("revision") + 1,
         )  # fmt: skip
 

@@ -42,10 +42,11 @@ def deaths_until_quiet(world: World, poison: int | str, rounds: int = 8) -> int:
 
 
 def test_an_execution_that_kills_its_workers_is_failed_with_the_reason(world: World):
+    """One death that nobody sees, one among suspects, three alone."""
     culprit = executions(world)[1].pk
     deaths = deaths_until_quiet(world, culprit)
     row = WorkflowExecution.unscoped.get(pk=culprit)
-    assert (row.status, row.end_reason, deaths) == ("failed", "poison", 4)
+    assert (row.status, row.end_reason, deaths) == ("failed", "poison", 5)
     assert not SmsLog.unscoped.filter(execution_id=culprit).exists()
 
 

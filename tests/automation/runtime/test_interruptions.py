@@ -47,6 +47,10 @@ def work(ids: list[int], token: UUID) -> None:
     process_executions(current_workspace_id(), ids, token)
 
 
+def error() -> None:
+    raise ValueError("this step cannot be done")
+
+
 def die_at(point: str, scenario: Scenario, clock: MovableClock) -> None:
     """A worker takes the claim and dies at a failpoint."""
     ids, token = claimed(scenario, clock)
@@ -79,24 +83,56 @@ def processing(ids: list[int]) -> None:
     WorkflowExecution.objects.filter(pk__in=ids).update(status=ExecutionStatus.PROCESSING)
 
 
-def test_a_step_that_kills_three_workers_in_a_row_is_failed_with_the_reason(clock: MovableClock):
-    scenario = Scenario()
-    for _ in range(3):
+def interrupted(scenario: Scenario, clock: MovableClock, *, times: int) -> None:
+    for _ in range(times):
         ids, _token = claimed(scenario, clock)
         processing(ids)
         lease_ends(clock)
+
+
+def test_a_step_that_kills_three_workers_alone_is_failed_with_the_reason(clock: MovableClock):
+    """The first death may be the doing of a chunk mate: it is no try of this step's own."""
+    scenario = Scenario()
+    interrupted(scenario, clock, times=3)
+    assert scenario.execution().status == ExecutionStatus.ACTIVE
+    interrupted(scenario, clock, times=1)
     row = scenario.execution()
     assert (row.status, row.end_reason) == (ExecutionStatus.FAILED, "poison")
-    assert scenario.events().count("recovered") == 3
+    assert scenario.events().count("recovered") == 4
 
 
-def test_the_last_of_three_deaths_leaves_no_message_on_its_way(clock: MovableClock):
+def test_a_step_that_raises_after_a_death_it_shared_has_three_tries_too(clock: MovableClock):
+    scenario = Scenario()
+    interrupted(scenario, clock, times=1)
+    with failpoints.acting("in_walk", error, once=False):
+        for failures in (2, 3):
+            work(*claimed(scenario, clock))
+            assert (scenario.execution().status, scenario.execution().failures) == ("active", failures)
+        work(*claimed(scenario, clock))
+    assert scenario.execution().end_reason == "poison"
+
+
+def test_a_lost_message_in_between_is_no_try(clock: MovableClock):
+    scenario = Scenario()
+    interrupted(scenario, clock, times=2)
+    claimed(scenario, clock)
+    lease_ends(clock)
+    interrupted(scenario, clock, times=1)
+    assert scenario.execution().status == ExecutionStatus.ACTIVE
+
+
+def test_progress_forgets_the_interruptions(clock: MovableClock):
+    scenario = Scenario(send(), wait(1))
+    interrupted(scenario, clock, times=3)
+    scenario.settle()
+    row = scenario.execution()
+    assert (row.status, row.failures, row.suspected_at) == ("waiting", 0, None)
+
+
+def test_the_last_of_these_deaths_leaves_no_message_on_its_way(clock: MovableClock):
     """Such a row would hold the person's number for every later message."""
     scenario = Scenario()
-    for _ in range(2):
-        ids, _token = claimed(scenario, clock)
-        processing(ids)
-        lease_ends(clock)
+    interrupted(scenario, clock, times=3)
     die_at("after_reserve", scenario, clock)
     lease_ends(clock)
     assert [log.status for log in scenario.logs()] == [SmsStatus.UNKNOWN]
