@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 from uuid import UUID
 
-from django.db.models import F, Q, QuerySet
+from django.db.models import F, QuerySet
 
 from automation.models import WorkflowExecution
 from automation.runtime.events import EventLine, store
@@ -113,9 +113,11 @@ def _columns(move: Move) -> dict[str, Any]:
     }
 
 
-def tries_alone(row: WorkflowExecution) -> int:
-    """How often its step was tried in vain with nobody beside it; the first failure may be a chunk mate's."""
-    return row.failures - (row.suspected_at is not None)
+def is_last_try(row: WorkflowExecution) -> bool:
+    """Whether a step that now failed again has had all its tries alone; the first of its failures may have
+    been a chunk mate's."""
+    alone = row.failures - (row.suspected_at is not None)
+    return alone + 1 >= POISON_AFTER
 
 
 def mark_erring(ids: Collection[int], token: UUID, now: datetime) -> list[WorkflowExecution]:
@@ -126,7 +128,7 @@ def mark_erring(ids: Collection[int], token: UUID, now: datetime) -> list[Workfl
     """
     take(list(ids), token, now)
     mine = WorkflowExecution.objects.filter(pk__in=ids, lock_token=token, status=S.PROCESSING)
-    erring = list(mine.values_list("pk", flat=True))
+    erring = list(mine)
     common: dict[str, Any] = {
         "lock_token": None,
         "locked_at": None,
@@ -135,11 +137,11 @@ def mark_erring(ids: Collection[int], token: UUID, now: datetime) -> list[Workfl
         "revision": F("revision") + 1,
         "updated_at": now,
     }
-    mine.filter(Q(failures__gte=POISON_AFTER) | Q(failures=POISON_AFTER - 1, suspected_at=None)).update(
+    mine.filter(pk__in=[row.pk for row in erring if is_last_try(row)]).update(
         status=S.FAILED, active_key=None, completed_at=now, end_reason=EndReason.POISON, **common
     )
     mine.update(status=S.ACTIVE, **common)
-    return list(WorkflowExecution.objects.filter(pk__in=erring))
+    return list(WorkflowExecution.objects.filter(pk__in=[row.pk for row in erring]))
 
 
 def put_back(ids: Collection[int], token: UUID) -> int:

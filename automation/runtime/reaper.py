@@ -13,7 +13,7 @@ from automation.models import WorkflowExecution
 from automation.runtime.actions.base import runtime_actions
 from automation.runtime.events import EventLine, event_row, store
 from automation.states import CLAIMED, EndReason, ExecutionEventType, ExecutionStatus
-from automation.transitions import POISON_AFTER, tries_alone
+from automation.transitions import is_last_try
 from core.failpoints import failpoint
 from core.tenancy import UTCDateTimeField, workspace_scope
 
@@ -68,8 +68,8 @@ def _reap_workspace(workspace_id: int, expired_before: datetime, now: datetime) 
 def _free(rows: list[WorkflowExecution], expired_before: datetime, now: datetime) -> int:
     begun = [row for row in rows if row.status == ExecutionStatus.PROCESSING]
     queued = [row for row in rows if row.status != ExecutionStatus.PROCESSING]
-    again = [row for row in begun if tries_alone(row) + 1 < POISON_AFTER]
-    poisoned = [row for row in begun if tries_alone(row) + 1 >= POISON_AFTER]
+    again = [row for row in begun if not is_last_try(row)]
+    poisoned = [row for row in begun if is_last_try(row)]
     first_time = When(failures=0, then=Value(now, output_field=UTCDateTimeField()))
     mark = Case(first_time, default=F("suspected_at"))  # which stays until there is progress
     with transaction.atomic():
